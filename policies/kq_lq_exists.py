@@ -15,7 +15,7 @@ NEEDS = {"cluster"}
 
 def check(world: World) -> Iterator[Problem]:
     """Look up every queue label among the LocalQueues of its namespace."""
-    for job in world.training_jobs():
+    for job in world.queued():
         if job.queue_name is None:
             continue
         queues = {queue.name for queue in world.of("LocalQueue", namespace=job.namespace)}

@@ -301,6 +301,16 @@ LOST: dict[str, tuple[str, str, dict[str, Any], bool]] = {
     ),
     "a class of snapshots": ("snapshot.storage.k8s.io/v1", "VolumeSnapshotClass", {}, False),
     "a pool of storage": ("ceph.rook.io/v1", "CephBlockPool", {}, True),
+    "an AppWrapper around a claim": (
+        "workload.codeflare.dev/v1beta2",
+        "AppWrapper",
+        {
+            "components": [
+                {"template": {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "a"}}}
+            ]
+        },
+        True,
+    ),
     "an object of any shape": ("jobset.x-k8s.io/v1alpha2", "JobSet", {"volumeClaimPolicies": {"a": []}}, False),
 }
 

@@ -12,12 +12,12 @@ import pytest
 
 from everything import everything, everything_specs
 from make import IMAGE, make_cluster, make_job, make_resolved, make_team
+from trainyard import constructs
 from trainyard.base.errors import SpecError
 from trainyard.base.manifests import identity_of
-from trainyard.change import constructs
-from trainyard.change.constructs import Foreign, Objects, Site, Space, TrainingRun
 from trainyard.change.constructs.folder import Folder, new_app
 from trainyard.change.synth.render.folders import cluster_folders
+from trainyard.constructs import Foreign, Objects, Site, Space, TrainingRun
 from trainyard.render import clusters
 from trainyard.render.kinds import build
 from trainyard.render.parts.objects import Resource

@@ -296,6 +296,19 @@ def strings(value: Any) -> dict[str, str]:
     return {key: text for key, text in value.items() if isinstance(text, str)} if isinstance(value, dict) else {}
 
 
+def maps_in(value: Any) -> list[dict[str, Any]]:
+    """Return the maps of a list; none of anything else."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def whole_number(value: Mapping[str, Any], key: str) -> int | None:
+    """Return the whole number under a key, None where there is none; 2.0 is whole, as it is to the server."""
+    found = value.get(key)
+    if type(found) is int:
+        return found
+    return int(found) if type(found) is float and found.is_integer() else None
+
+
 def _article(value: Any) -> str:
     names = {dict: "a map", list: "a list", str: "a string", bool: "a boolean", int: "a number", float: "a number"}
     return names.get(type(value), "null")

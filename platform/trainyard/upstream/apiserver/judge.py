@@ -276,8 +276,9 @@ class Judge:
             yield self._finding(manifest, problem, "webhook")
         if not refused:
             for problem in webhooks.reconcile(value, kind=kind, projects=projects, around=self.around):
-                refused = True
-                yield self._finding(manifest, problem, "webhook", self.refused_later)
+                refused = refused or not problem.warns
+                severity = Severity.WARNING if problem.warns else self.refused_later
+                yield self._finding(manifest, problem, "webhook", severity)
         row = None if refused or kind.typed else carrier(kind.group, kind.kind)
         for problem in made.check(value, row, kubernetes=self.catalog.kubernetes) if row else ():
             yield self._finding(manifest, problem, "core", self.refused_later)

@@ -31,6 +31,8 @@ class Problem:
     source: str
     of_key: bool = False
     """Whether what is wrong is the field's name, so that it is told there and not at the value."""
+    warns: bool = False
+    """Whether something that is not at hand may make it right, so that it is a warning."""
 
     @property
     def only_applied(self) -> bool:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from trainyard.faces.local.controllers.base import Pod
+from trainyard.faces.local.controllers.base import Object, Objects, Pod
 
 KILLED = 137
 """Exit code of a container that got SIGKILL."""
@@ -87,6 +87,10 @@ class Life(ABC):
     def again(self) -> None:
         """Forget what was before all began again."""
         self.succeeded.clear()
+
+
+Make = Callable[[Sequence[Pod], Object, Objects], Life]
+"""Of the pods of a job, the job itself, and all objects."""
 
 
 @dataclass

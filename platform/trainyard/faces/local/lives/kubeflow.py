@@ -6,13 +6,14 @@ UpdateJobStatus of each kind; mpi-operator v0.8.2.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from trainyard.faces.local.controllers import controller_of
 from trainyard.faces.local.controllers.base import Object, Pod
+from trainyard.faces.local.controllers.mpijob import MPIJob, MPIJobV1
 from trainyard.faces.local.controllers.replicas import CHIEF, MASTER, WORKER, Replicas
-from trainyard.faces.local.lives.base import GO_ON, Exit, Life, Step, ended
+from trainyard.faces.local.lives.base import GO_ON, Exit, Life, Make, Step, ended
 from trainyard.faces.local.lives.job import JobLife
 
 RETRYABLE = 128
@@ -142,3 +143,10 @@ class MPILife(Life):
         if self.launcher is not None:
             return self.launcher.finished(pod, exit_)
         return ended(well=exit_.well, why=f"the launcher exited with code {exit_.code}")
+
+
+LIVES: Mapping[type, Make] = {
+    Replicas: lambda pods, job, _: ReplicasLife(pods, job=job),
+    MPIJob: lambda pods, job, _: MPILife(pods, job=job),
+    MPIJobV1: lambda pods, job, _: MPILife(pods, job=job),
+}

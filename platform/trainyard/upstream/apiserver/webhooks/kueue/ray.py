@@ -11,6 +11,7 @@ from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 from trainyard.upstream.apiserver.webhooks.around import Review, annotations_of, labels_of
 from trainyard.upstream.apiserver.webhooks.kueue import jobs, labels, podsets, topology
 from trainyard.upstream.workloads import carrier
+from trainyard.upstream.workloads.integration import OF_RAY
 
 CLUSTER = Rule(
     "webhook/kueue-ray-cluster",
@@ -41,12 +42,11 @@ _CLUSTERS = {row.kind: head.holder[:-1] for row in _ROWS if (head := row.templat
 def check(review: Review) -> Iterator[Problem]:
     """Yield the problems with a Ray object; an update is judged only if one of the two is queued."""
     kind = str(review.value.get("kind"))
-    integration = jobs.Integration(grouped=True, elastic=True)
     queue = labels.queue_of(review.value, review.around) if review.old is None else labels_of(review.value).get(QUEUE)
     if review.old is not None:
         if not queue and not labels_of(review.old).get(QUEUE):
             return
-        yield from jobs.check_update(review, integration)
+        yield from jobs.check_update(review, OF_RAY)
     if kind == "RayJob" and queue and not _judged(review.spec):
         if review.old is not None:
             yield from labels.check_prebuilt(review.value, supported=True)
@@ -55,7 +55,7 @@ def check(review: Review) -> Iterator[Problem]:
     if queue:
         yield from _check_queued(review, kind)
     yield from _check_containers(review, kind)
-    yield from jobs.check_create(review.value, integration)
+    yield from jobs.check_create(review.value, OF_RAY)
     yield from topology.check_pod_sets(_pod_sets(review.value, kind), grouped=True)
 
 
