@@ -136,6 +136,9 @@ CHANGES |= {
     ),
     "operators of a cluster": edit("platform/clusters/test.yaml", "0.12.0", "0.11.1"),
     "a cluster that jobs of others run on": edit("platform/clusters/eu.yaml", "low: 0", "low: 1"),
+    "an Argo CD whose settings another cluster then owns": edit(
+        "platform/clusters/eu.yaml", "name: eu", "server: https://kubernetes.default.svc"
+    ),
     "a cluster that is broken": edit("platform/clusters/eu.yaml", "kubernetes:", "kubernete:"),
     "a cluster that is removed": remove("platform/clusters/eu.yaml"),
     "a team's group": edit("platform/teams/nlp.yaml", "nlp-people", "others"),
