@@ -80,16 +80,6 @@ def put(root: Path, path: str, text: str) -> None:
     (root / path).write_text(text)
 
 
-def change(what: str) -> Callable[[Change], Change]:
-    """Return a decorator that lists a change of the repository under its name."""
-
-    def enter(function: Change) -> Change:
-        CHANGES[what] = function
-        return function
-
-    return enter
-
-
 def edit(path: str, before: str, after: str) -> Change:
     """Return a change that replaces a text in a file."""
 

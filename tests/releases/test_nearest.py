@@ -7,7 +7,6 @@ import pytest
 from conftest import ROOT
 from make import CLUSTER, make_cluster, write_repository
 from trainyard.base.findings import Severity
-from trainyard.base.system.data import own_folder
 from trainyard.base.versions import line, minor, same
 from trainyard.judge import preflight
 from trainyard.judge.checks.repository import Checking
@@ -16,7 +15,6 @@ from trainyard.render.operators import operators
 from trainyard.render.operators.install import sites
 from trainyard.upstream.apiserver.catalog.releases import Shelf
 
-SCHEMAS = own_folder("schemas")
 KUEUES = {
     "beyond all in the first number": "1.0.0",
     "far beyond all": "2.1",
