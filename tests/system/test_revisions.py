@@ -27,12 +27,6 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     return clone
 
 
-@pytest.fixture
-def repo(first: Repo, tmp_path: Path) -> Repo:
-    """Return a copy of it."""
-    return first.copied(tmp_path / "repo")
-
-
 def at(repo: Repo) -> Git:
     """Return the repository as the product sees it."""
     found = system_git.find(repo.root)
