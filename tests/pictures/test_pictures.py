@@ -85,7 +85,7 @@ def test_every_job_is_where_kueue_puts_it(tmp_path):
         name for name, value in found.items() if value.word in PLACED
     }
     assert on_hosts(seen) == {"nlp/first": 24, "nlp/small": 2}
-    assert seen.whole == (0, 26, 32)
+    assert seen.whole_gpus == (0, 26, 32)
     (waits,) = seen.waiting
     assert (waits.name, waits.gpus) == ("nlp/second", 16)
     assert waits.why == found["nlp/second"].detail
@@ -123,7 +123,7 @@ def test_pods_that_find_no_host_are_counted(tmp_path):
     """Quota is there for more pods than nodes have room for, so that the job waits, as its verdict says."""
     queue = {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 64}}}
     seen = drawn(tmp_path, {"train": {"nodes": 6}}, topology=None, queues={"research": queue})
-    assert (seen.homeless, seen.whole, len(seen.waiting)) == (2, (0, 32, 32), 1)
+    assert (seen.homeless, seen.whole_gpus, len(seen.waiting)) == (2, (0, 32, 32), 1)
     assert any("2 pods with quota fit on no node" in item for item in said(of_hosts(seen)))
 
 
@@ -261,7 +261,7 @@ def test_what_ends_leaves_room_that_is_marked_and_may_be_had(tmp_path):
     """GPUs of a job that ends are given back; one that waited for them fits now."""
     before = {"first": {"nodes": 3, "priority": "high"}, "second": {"nodes": 2}}
     freed = drawn(tmp_path / "freed", {}, {"first": {"nodes": 3}})
-    assert freed.whole == (24, 0, 32)
+    assert freed.whole_gpus == (24, 0, 32)
     assert on_hosts(freed) == {"nlp/first": 24}
     assert "freed by this change" in said(of_hosts(freed))
     both = {"first": {}, "more": {}}
@@ -461,6 +461,6 @@ def test_two_thousand_nodes(tmp_path):
     assert time.process_time() - begun < 3
     assert len(hosts.svg) + len(quota.svg) < 1_000_000
     seen = scene("test", None, now, compared=False)
-    assert sum(on_hosts(seen).values()) == seen.whole[1] == 8 * sum(job.hosts for job in seen.jobs)
+    assert sum(on_hosts(seen).values()) == seen.whole_gpus[1] == 8 * sum(job.hosts for job in seen.jobs)
     words = said(hosts.svg)
     assert all(job.tag in words for job in seen.jobs if job.hosts >= 4)

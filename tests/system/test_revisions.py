@@ -111,7 +111,7 @@ def test_a_tag_does_not_stand_in_for_a_branch_that_is_not_there(repo: Repo) -> N
         repo.git("update-ref", f"refs/tags/{name}", "work")
     assert found(repo, "refs/remotes/origin/release") is None
     assert found(repo, "FETCH_HEAD") is None
-    assert at(repo).written("MERGE_HEAD") is None
+    assert at(repo).commit_in_file("MERGE_HEAD") is None
     assert at(repo).commits(["refs/remotes/origin/release"]) == {}
     with pytest.raises(ToolError, match=r"'origin/release' is a tag, not a branch; .* write refs/tags/origin/release"):
         found(repo, "origin/release")

@@ -47,7 +47,7 @@ class Decided:
         return {} if self.outcomes is None or "error" in self.outcomes.together else self.outcomes.together
 
     @property
-    def asked(self) -> list[Bidder]:
+    def judged_jobs(self) -> list[Bidder]:
         """The jobs about which Kueue is asked."""
         return [ask for ask in self.asks if not ask.why and self.answer]
 
@@ -72,7 +72,7 @@ class Decided:
         """The nodes of each job's pods, by the job's name; of those that Volcano starts as if the first came first."""
         if self.machines is None:
             return {}
-        return {**self.machines.fill(self.asked, self.answer), **gangs.fill(self.gangs, self.machines)}
+        return {**self.machines.fill(self.judged_jobs, self.answer), **gangs.fill(self.gangs, self.machines)}
 
     def word(self, ask: Bidder) -> Word:
         """Return the verdict on a job; if a pod finds no node, the job waits, may fit or never fits."""

@@ -35,7 +35,7 @@ def does(job: Job) -> str:
 
 def headline(scene: Scene) -> str:
     """Return the headline: GPUs in use before and after, free GPUs, and waiting jobs."""
-    before, after, total = scene.whole
+    before, after, total = scene.whole_gpus
     if not total:
         said = [many(sum(pool.hosts for pool in scene.pools), "host") + " without whole GPUs"]
     else:

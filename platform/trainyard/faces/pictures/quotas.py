@@ -185,7 +185,7 @@ def parts(decided: Decided) -> Iterator[tuple[Key, Place, Sums]]:
         for flavor, row in value.get("usage", {}).items():
             for resource, text in row.items():
                 yield (False, name), (flavor, resource), Sums(0, float(amount(text)), 0)
-    for ask in decided.asked:
+    for ask in decided.judged_jobs:
         never = never_fits(decided, ask)
         for queue, place, count in requests(decided, ask):
             yield (False, queue), place, Sums(0, 0, count, count if never else 0)
