@@ -88,17 +88,17 @@ def drawn(branches: Sequence[Branch]) -> Box:
     most: dict[Place, float] = {}
     for one in rows:
         most[one.place] = max(most.get(one.place, 0), reach(one))
-    names = max((wide(name, "h2") + depth * INDENT for name, depth in named(branches)), default=0.0)
+    names = max((wide(name, "h2") + depth * INDENT for name, depth in branch_names(branches)), default=0.0)
     kinds = max((wide(f"{one.flavor} {unit(one)}") for one in rows), default=0.0)
     table = Table(min(names, MOST_NAME), min(kinds, MOST_NAME), most)
     return column((branch_box(branch, 0, table) for branch in branches), 10)
 
 
-def named(branches: Iterable[Branch], depth: int = 0) -> Iterator[tuple[str, int]]:
+def branch_names(branches: Iterable[Branch], depth: int = 0) -> Iterator[tuple[str, int]]:
     """Yield the name of every branch, and how many cohorts are above it."""
     for branch in branches:
         yield f"{branch.name} cohort" if branch.cohort else branch.name, depth
-        yield from named(branch.below, depth + 1)
+        yield from branch_names(branch.below, depth + 1)
 
 
 def reach(row: Row) -> float:
@@ -194,7 +194,7 @@ def lends(row: Row) -> str:
 
 
 def key(branches: Sequence[Branch]) -> Box:
-    """Return what parts of bars mean, of those that the picture has."""
+    """Return the key of the bars, of the parts that the picture has."""
     rows = [row for queue in queues(branches) for row in queue.rows]
     compared = any(row.before for row in rows)
     never = any(row.now.never for row in rows)

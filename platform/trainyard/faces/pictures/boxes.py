@@ -152,7 +152,7 @@ def titled(box: Box, title: str) -> Box:
 
 
 def legend(samples: Iterable[tuple[Box, str]]) -> Box:
-    """Return what samples mean, side by side."""
+    """Return the meanings of samples, side by side."""
     return flow((row([sample, label(words, "f")], 7, align=0.5) for sample, words in samples), WIDTH, 16, 4)
 
 
@@ -167,7 +167,7 @@ def offsets(sizes: Sequence[float], gap: float) -> list[float]:
 
 
 def placed(boxes: Sequence[Box], lefts: Sequence[float], tops: Sequence[float]) -> Draw:
-    """Return what draws boxes at their places."""
+    """Return a function that draws boxes at their places."""
     return lambda x, y: (
         part for box, left, top in zip(boxes, lefts, tops, strict=True) for part in box.at(x + left, y + top)
     )

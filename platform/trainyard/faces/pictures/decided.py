@@ -83,7 +83,7 @@ class Decided:
         return "waits for" if lacks and word != "never fits" else word
 
     def perhaps(self, ask: Bidder) -> str:
-        """Return what a job that may fit waits for where kube-scheduler takes other nodes."""
+        """Return the lack of a job that may fit, where kube-scheduler takes other nodes."""
         return self.outcomes.outlook(ask).perhaps if self.outcomes and self.word(ask) == "may fit" else ""
 
     def detail(self, ask: Bidder) -> str:
@@ -169,7 +169,7 @@ def decided(asked: Asked, found: Outcomes | None) -> Decided:
 
 
 def looking(where: Site) -> Look:
-    """Return what looks at the pods of jobs on the empty nodes of a cluster, once at those that are the same to it."""
+    """Return a look at pods on the empty nodes of a cluster, which looks once at pods that are the same to it."""
     found: dict[str, Outlook] = {}
     machines = cache(lambda: Machines.of(where))
 

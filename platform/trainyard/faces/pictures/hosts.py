@@ -194,7 +194,7 @@ def filled(view: Map, pool: Pool, host: Host) -> Box:
 
 
 def key(scene: Scene) -> Box:
-    """Return what colours and lines mean, of those that the picture has."""
+    """Return the key of the hosts, of the colours and lines that the picture has."""
     hosts = [host for pool in scene.pools for rack in pool.racks for host in rack.hosts]
     left = {number for host in hosts for numa in host.numa for number in numa if number is not None}
     whole = any(host.numa for host in hosts)

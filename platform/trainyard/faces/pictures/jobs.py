@@ -86,7 +86,7 @@ def assumptions(scene: Scene) -> Iterator[str]:
 
 def changed(scene: Scene) -> Box:
     """Return the jobs of the change, each with its letters."""
-    return listed(scene.touched, MOST, entry, 2, "more jobs of this change")
+    return job_columns(scene.touched, MOST, entry, 2, "more jobs of this change")
 
 
 def held_back(scene: Scene) -> Box:
@@ -111,12 +111,12 @@ def others(scene: Scene) -> Box:
     jobs = [job for job in scene.jobs if job.state == "placed" and not job.touched]
     left = [job.name for job in scene.jobs if job.state == "not judged" and job.change != "ends"]
     title = label("unchanged" if scene.compared else "jobs", "h2")
-    boxes = [title, listed(jobs, OTHERS, entry, 3, "more")] if jobs else []
+    boxes = [title, job_columns(jobs, OTHERS, entry, 3, "more")] if jobs else []
     words = f"{many(len(left), 'job')} not judged: {', '.join(left)}" if left else ""
     return column([*boxes, paragraph(words, WIDTH, "f")], 4)
 
 
-def listed(jobs: Sequence[Job], most: int, show: Callable[[Job, float], Box], across: int, more: str) -> Box:
+def job_columns(jobs: Sequence[Job], most: int, show: Callable[[Job, float], Box], across: int, more: str) -> Box:
     """Return jobs in columns, and how many are left out."""
     width = (WIDTH - 12 * (across - 1)) / across
     shown = jobs if len(jobs) <= most else jobs[: most - 1]
