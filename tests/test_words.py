@@ -8,10 +8,12 @@ from collections.abc import Iterator
 
 from conftest import ROOT
 from trainyard.base import catalogue
-from trainyard.base.system.data import PACKAGE
+from trainyard.base.documents import load
+from trainyard.base.system.data import PACKAGE, policy_files
 
 WORDS_OF_A_SENTENCE = 25
 WORDS_OF_A_MESSAGE = 20
+WORDS_TO_A_STOP = 30
 
 PRIVATE = (
     "stands against",
@@ -28,13 +30,53 @@ PRIVATE = (
 )
 """Phrases that only people who know this project understand; each has a plain word."""
 
-UPSTREAM = ("upstream/apiserver/", "upstream/kueue/")
-"""Packages whose long texts are Kubernetes' and Kueue's own, word by word."""
+UNCLEAR = {
+    phrase: re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE)
+    for phrase, pattern in {
+        "ask for": r"(?:ask|asks|asked|asking) for",
+        "told": r"(?:is|are|be|not) told|tells?",
+        "pass over": r"pass(?:es|ed)? over",
+        "past the quota": r"past (?:the|every|any) quota",
+        "leave out": r"lea(?:ve|ves|ving|ft) (?:\w+ )?out",
+        "say so": r"says? so",
+        "make it so": r"(?:make|call) it so",
+        "go on with": r"go(?:es)? on with",
+        "somebody": r"somebody(?:'s)?|anybody(?:'s)?|nobody(?:'s)?",
+        "whatever": r"whatever",
+        "by itself": r"by itself",
+        "is of": r"(?:is|are) of (?:the|a|one|no)",
+        "for want of": r"for want of",
+        "anew": r"anew",
+        "stand": r"stands? (?:on|at|in|still|beside)",
+        "none that": r"(?:is|are) none that",
+        "what is not": r"what (?:is|has|a|it|they|the) ",
+        "be there": r"that (?:is|are) there",
+    }.items()
+}
+"""What pages and messages of policies say in other words, by the word that a reader would stumble over."""
+
+UPSTREAM = ("upstream/kueue/", "upstream/kubelet/")
+"""Packages whose long texts are Kueue's and the kubelet's own, word by word."""
+
+SERVER = "upstream/apiserver/"
+"""The package whose rules and details `trainyard` says in its own words."""
+
+NAMES = ("mpirun", "pfNames")
+"""Names that begin with a small letter, with which a sentence may begin."""
 
 MAKERS = frozenset({"at", "of", "Breach", "Problem"})
 """What is called with a message."""
 
+DETAILS = frozenset({"Fault", "forbidden", "invalid", "missing", "required"})
+"""What is called with the reason of a problem, from which a sentence is made."""
+
+RIDDLES = re.compile(
+    r"\b(?:told|tells|asks|asked|holds|stands?|speaks?|whoever|nobody|judged?)\b|\bwhat (?:is|it|a|the)\b"
+)
+"""Words that the rules and the reasons of the API server need not."""
+
 ENTRIES = catalogue.entries(ROOT)
+POLICIES = {path.name: catalogue.policy(path) for path in policy_files(ROOT)}
 FIX = re.compile(r"[a-z]")
 NO_VERBS = frozenset(
     {"a", "an", "the", "this", "that", "it", "its", "one", "what", "which", "who", "nothing", "nobody", "there", "no"}
@@ -55,21 +97,36 @@ def template(node: ast.expr) -> str | None:
     return None
 
 
-def messages() -> Iterator[tuple[str, str]]:
-    """Yield the file and the template of every text that is a message: of a finding, or of a problem of a policy."""
+def messages(makers: frozenset[str] = MAKERS) -> Iterator[tuple[str, str]]:
+    """Yield the file and the template of every text that is a message: of a finding, or of a problem of a policy.
+
+    `makers` are the functions that are called with a message.
+    """
     files = {path.relative_to(PACKAGE).as_posix(): path for path in PACKAGE.rglob("*.py")}
     files |= {f"policies/{path.name}": path for path in (ROOT / "policies").glob("*.py")}
     for name, path in files.items():
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             values: list[ast.expr] = []
-            if isinstance(node, ast.Assign) and any(getattr(target, "id", "") == "message" for target in node.targets):
+            if isinstance(node, ast.Assign) and any(
+                getattr(target, "id", "") in ("detail", "message") for target in node.targets
+            ):
                 values = [node.value]
-            if isinstance(node, ast.Call) and {getattr(node.func, key, "") for key in ("attr", "id")} & MAKERS:
+            if isinstance(node, ast.Call) and {getattr(node.func, key, "") for key in ("attr", "id")} & makers:
                 values = node.args
             yield from ((name, text) for text in map(template, values) if text is not None and " " in text)
 
 
-MESSAGES = sorted(set(messages()))
+def cel_messages() -> Iterator[tuple[str, str]]:
+    """Yield the file and the text of every message of a policy in CEL."""
+    for path in (path for path in policy_files(ROOT) if path.suffix == ".yaml"):
+        for document in load(path.read_bytes(), file=path.name)[0]:
+            for validation in document.value["spec"]["validations"]:
+                yield f"policies/{path.name}", validation["message"]
+
+
+MESSAGES = sorted({*messages(), *cel_messages()})
+REASONS = sorted({(file, text) for file, text in messages(DETAILS) if file.startswith(SERVER)})
+OF_SERVER = {id_: entry for id_, entry in ENTRIES.items() if any(".upstream." in name for name in entry.declared)}
 
 
 def test_sentences_of_a_rule_are_short() -> None:
@@ -125,3 +182,68 @@ def test_messages_have_no_private_phrase() -> None:
 def test_messages_are_no_sentences_with_an_end() -> None:
     """A message has no full stop at its end."""
     assert [(file, text) for file, text in MESSAGES if re.search(r"[a-z]\.$", text)] == []
+
+
+def test_pages_of_policies_have_short_sentences() -> None:
+    """A policy's title, why and fix have at most 20 words up to a colon or semicolon, and 30 up to a full stop."""
+    long = {
+        (file, part)
+        for file, rule in POLICIES.items()
+        for text in (rule.title, rule.why, rule.fix)
+        for parts, most in ((sentences(text), WORDS_OF_A_MESSAGE), (re.split(r"(?<=[.])\s+", text), WORDS_TO_A_STOP))
+        for part in parts
+        if len(part.split()) > most
+    }
+    assert long == set()
+
+
+def test_pages_of_policies_have_no_unclear_word() -> None:
+    """Who knows Kubernetes and Kueue, and not this project, understands each word of a policy's page."""
+    found = {
+        (file, phrase)
+        for file, rule in POLICIES.items()
+        for phrase, pattern in UNCLEAR.items()
+        if pattern.search(f"{rule.title} {rule.why} {rule.fix}")
+    }
+    assert found == set()
+
+
+def test_messages_of_policies_have_no_unclear_word() -> None:
+    """Neither does a message of a policy, in Python or in CEL."""
+    of_policies = [(file, text) for file, text in MESSAGES if file.startswith("policies/")]
+    assert {file for file, _ in of_policies} == {f"policies/{file}" for file in POLICIES}
+    assert [(file, text) for file, text in of_policies for pattern in UNCLEAR.values() if pattern.search(text)] == []
+
+
+def test_a_reason_begins_with_a_capital_letter() -> None:
+    """A policy's why is several sentences, so its first one begins as the others do."""
+    assert [file for file, rule in POLICIES.items() if rule.why[:1].islower() and not rule.why.startswith(NAMES)] == []
+
+
+def test_rules_of_the_server_are_all_there() -> None:
+    """Rules and reasons of the API server's checks are found."""
+    assert len(OF_SERVER) > 250
+    assert len(REASONS) > 500
+
+
+def test_a_rule_of_the_server_has_a_title_of_its_own() -> None:
+    """No two rules of the API server have one title."""
+    titles = [entry.rule.title for entry in OF_SERVER.values()]
+    assert sorted(titles) == sorted(set(titles))
+
+
+def test_a_rule_of_the_server_is_short_and_plain() -> None:
+    """No sentence of it has more than 20 words, and none needs a riddle."""
+    texts = [
+        (id_, sentence)
+        for id_, entry in OF_SERVER.items()
+        for text in (entry.rule.title, entry.rule.why, entry.rule.fix)
+        for sentence in sentences(text)
+    ]
+    assert [(id_, text) for id_, text in texts if len(text.split()) > WORDS_OF_A_MESSAGE or RIDDLES.search(text)] == []
+
+
+def test_a_reason_of_the_server_is_short_and_plain() -> None:
+    """The reason that follows a field's name has at most 20 words, no riddle and no full stop."""
+    assert [(file, text) for file, text in REASONS if len(text.split()) > WORDS_OF_A_MESSAGE] == []
+    assert [(file, text) for file, text in REASONS if RIDDLES.search(text) or re.search(r"[a-z]\.$", text)] == []

@@ -56,7 +56,7 @@ def test_a_release_that_is_not_known_is_an_error_where_it_is_chosen(root: Path) 
     path.write_text("\n".join([*lines[:start], *lines[start + 3 :]]) + "\n")
     done = call(root, "validate", "generated/old")
     assert done.returncode == 1
-    message = "error: kueue 0.18.5 is not known here; known are 0.19.2, 0.18.6 [pairing/unknown-release]"
+    message = "error: kueue 0.18.5 is unknown; known releases: 0.19.2, 0.18.6 [pairing/unknown-release]"
     assert re.search(rf"platform/clusters/old.yaml:\d+:14: {re.escape(message)}", done.stdout), done.stdout
 
 

@@ -106,12 +106,12 @@ UNREADABLE = {
     "a field that is required": (
         [{"kind": "Topology", "metadata": {"name": "dc"}, "spec": {"levels": [{}]}}, FLAVOR],
         [],
-        "cases.yaml:2: Topology dc: spec.levels[0].nodeLabel: required value",
+        "cases.yaml:2: Topology dc: spec.levels[0].nodeLabel is required",
     ),
     "a status that is not whole": (
         [{"kind": "LocalQueue", "metadata": {"name": "lq"}, "status": USED}],
         [],
-        "cases.yaml:2: LocalQueue lq: status.fairSharing.admissionFairSharingStatus.lastUpdate: required value",
+        "cases.yaml:2: LocalQueue lq: status.fairSharing.admissionFairSharingStatus.lastUpdate is required",
     ),
     "quota of nobody": ([], [{"flavor": "x"}], "cases.yaml:3: admitted[0] should name its workload"),
     "no object": (["x"], [], "cases.yaml:2: objects[0] should be a mapping"),

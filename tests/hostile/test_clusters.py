@@ -51,7 +51,7 @@ def test_cohorts_of_a_case_go_so_deep(length: int, refused: bool) -> None:
         for name, value in chain(length).items()
     ]
     answer = replay({"name": "deep", "objects": cohorts})
-    assert ("which is deeper than is judged" in answer.get("error", "")) == refused
+    assert ("Trainyard simulates fewer levels" in answer.get("error", "")) == refused
 
 
 def test_a_job_is_tried_in_a_few_other_queues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

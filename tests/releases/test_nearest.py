@@ -44,7 +44,7 @@ def test_an_operator_that_is_not_known_is_refused_with_those_that_are(tmp_path, 
         assert [finding.rule for finding in checked.findings] == ["pairing/too-old"]
         return
     (found,) = checked.findings
-    message = f"kueue {version} is not known here; known are 0.19.2, 0.18.6"
+    message = f"kueue {version} is unknown; known releases: 0.19.2, 0.18.6"
     assert (found.severity, found.message, found.path) == (Severity.ERROR, message, "operators.kueue.version")
     assert "unlisted: {like: " in (found.fix or "")
 

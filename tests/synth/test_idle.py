@@ -177,7 +177,7 @@ DAMAGED = {
     "a text for metadata": (
         b"apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: x\nspec: 3\n",
         True,
-        'metadata: ObjectMeta is the text "x", but should be a map',
+        'metadata must be a map, but is the text "x"',
     ),
     "tasks that are a number": (
         b"apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: x}\nspec: {tasks: 5}\n",
@@ -185,7 +185,7 @@ DAMAGED = {
         "spec.tasks",
     ),
     "neither name nor pods": (b"apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {}\n", True, "name"),
-    "no kind": (b"apiVersion: v1\nmetadata: {name: x}\n", True, ": kind: "),
+    "no kind": (b"apiVersion: v1\nmetadata: {name: x}\n", True, ": kind 'v1 ' does not exist"),
 }
 
 
@@ -216,7 +216,10 @@ def test_a_plan_says_which_queue_is_none(repo: Repo) -> None:
     repo.put("platform/extra/test/platform/k.yaml", json.dumps({**queue, "spec": {"resourceGroups": 5}}))
     done = call(repo.root, "plan")
     assert done.returncode == 2
-    assert "platform/extra/test/platform/k.yaml:1: ClusterQueue k: spec.resourceGroups: invalid value: 5" in done.stderr
+    assert (
+        "platform/extra/test/platform/k.yaml:1: ClusterQueue k: spec.resourceGroups must be of type array"
+        in done.stderr
+    )
 
 
 def test_a_run_counts_for_its_own_job_alone(repo: Repo) -> None:

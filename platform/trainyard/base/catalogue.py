@@ -106,7 +106,7 @@ def modules() -> Iterator[ModuleType]:
 def sources() -> tuple[tuple[Path, bytes], ...]:
     """Return the files of our modules that declare rules, each with its text, found by one walk of the package."""
     texts = ((path, path.read_bytes()) for path in sorted(PACKAGE.rglob("*.py")))
-    return tuple((path, text) for path, text in texts if re.search(rb"\bRule\(", text))
+    return tuple((path, text) for path, text in texts if re.search(rb"\bRule\(|\.of_source\(", text))
 
 
 def module_of(path: Path) -> ModuleType:

@@ -609,7 +609,7 @@ def test_sidecars_of_rays_operator_count(installs: dict[str, Any]) -> None:
     assert 'container "wait"' in found.message
     assert "workerGroupSpecs[0]" in str(found.path)
     assert found.fix is not None
-    assert found.fix.startswith("give the sidecars of the operator's configuration")
+    assert found.fix.startswith("add security contexts to the sidecars")
 
 
 UPDATES = {

@@ -121,9 +121,7 @@ def ledger_error(run: Standing) -> str:
 def schema_error(run: Standing) -> str:
     """Return the first schema error of a run's objects, empty where there is none."""
     found = (finding for document in run.objects for finding in wrong_with(document))
-    return next(
-        (f"{sentence_start(run)}: {finding.object}: {finding.path}: {finding.message}" for finding in found), ""
-    )
+    return next((f"{sentence_start(run)}: {finding.object}: {finding.full_message}" for finding in found), "")
 
 
 def extra_error(specs: Specs) -> str:
@@ -132,7 +130,7 @@ def extra_error(specs: Specs) -> str:
     whole = (document for document in documents if document is not None and isinstance(document.value, dict))
     found = (finding for document in whole for finding in wrong_with(document) if finding.rule != "schema/unknown-kind")
     places = (
-        f"{finding.location.file}:{finding.location.line}: {finding.object}: {finding.path}: {finding.message}"
+        f"{finding.location.file}:{finding.location.line}: {finding.object}: {finding.full_message}"
         for finding in found
     )
     return next(places, "")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from trainyard.base.documents import Document, format_path
 from trainyard.base.documents import Path as Steps
-from trainyard.base.findings import Finding, Location
+from trainyard.base.findings import Finding, Location, without_indexes
 from trainyard.base.manifests import Manifest
 from trainyard.base.rules import Rule
 from trainyard.base.system import reads
@@ -140,14 +140,14 @@ def server_refusals(
         for place, finding in errors(judge, objects):
             path = from_job(objects, Problem(place, finding.message), partial(messages, judge))
             if path:
-                said.setdefault((finding.message, path), locate_finding(objects, finding, path))
+                said.setdefault((without_indexes(finding.message), path), locate_finding(objects, finding, path))
         yield from ((objects.run, finding) for finding in said.values())
 
 
 def locate_finding(objects: Objects, finding: Finding, path: Steps) -> Finding:
     """Return the server's finding at the job's field: at the key, where the key is refused."""
     rule = Rule(finding.rule, "", "", finding.remedy or "", finding.source or "", finding.layer)
-    label = path[0] in ("labels", "annotations") and f'"{path[-1]}"' in finding.message
+    label = path[0] in ("labels", "annotations") and finding.message.startswith(f'key "{path[-1]}"')
     key = label or finding.rule == "schema/unknown-field"
     return replace(rule.at(objects.run.run.source, path, finding.message, key=key), fix=finding.fix)
 
@@ -170,7 +170,7 @@ def refusals(judge: Judge, manifest_: Manifest) -> list[Finding]:
 
 def messages(judge: Judge, objects: Objects) -> set[str]:
     """Return the sentences on what the server refuses in the objects of a run."""
-    return {finding.message for _, finding in errors(judge, objects)}
+    return {without_indexes(finding.message) for _, finding in errors(judge, objects)}
 
 
 def finding_place(manifest_: Manifest, finding: Finding) -> Steps:
@@ -198,7 +198,7 @@ def paths(value: Any, path: Steps = ()) -> Iterator[Steps]:
 def policy_messages(objects: Objects, *, around: tuple[Manifest, ...], declared: Cluster, policy: Policy) -> set[str]:
     """Return the sentences of what one policy finds in the objects of one run."""
     world = World((*around, *objects.manifests), declared, complete=False)
-    return {problem.message for _, problem in policies_run.problems(world, [policy])}
+    return {without_indexes(problem.message) for _, problem in policies_run.problems(world, [policy])}
 
 
 def in_job(objects: Objects, problem: Problem, said: Callable[[Objects], set[str]]) -> Steps:
@@ -213,7 +213,7 @@ def in_job(objects: Objects, problem: Problem, said: Callable[[Objects], set[str
 def from_job(objects: Objects, problem: Problem, said: Callable[[Objects], set[str]]) -> Steps:
     """Return the patch without which a problem is not there, or the field that says it; empty where neither does."""
     for index, patch in enumerate(objects.run.run.job.patches):
-        if problem.message not in said(objects.without(index)):
+        if without_indexes(problem.message) not in said(objects.without(index)):
             return ("patches", index, "merge", *origins.in_merge(problem.place, patch.merge))
     return origins.in_fields(problem.place, objects.run.run.job)
 

@@ -13,7 +13,12 @@ from trainyard.upstream.apiserver.webhooks.around import Review, annotations_of
 from trainyard.upstream.apiserver.webhooks.kueue import labels, podsets, suspend, topology
 from trainyard.upstream.workloads import pods_of_job
 
-BATCH = Rule("webhook/kueue-batch-job", "kueue v0.19.2 pkg/controller/jobs/job/job_webhook.go")
+BATCH = Rule(
+    "webhook/kueue-batch-job",
+    "kueue v0.19.2 pkg/controller/jobs/job/job_webhook.go",
+    title="The Kueue annotations of a queued Job suit its parallelism and completions.",
+    fix="correct or restore the annotation in the message",
+)
 
 MIN_PARALLELISM = "kueue.x-k8s.io/job-min-parallelism"
 EQUAL = "kueue.x-k8s.io/job-completions-equal-parallelism"
@@ -117,7 +122,7 @@ def _check_minimum(value: Object, written: str) -> Iterator[Problem]:
     elif minimum <= 0 or minimum >= pods:
         yield BATCH.invalid(path, written, f"must be between 1 and {pods - 1}")
     if labels.elastic(value):
-        yield BATCH.invalid(path, written, "partial admission and elastic jobs exclude each other")
+        yield BATCH.invalid(path, written, "cannot be set on an elastic job")
 
 
 def _check_equal(spec: Object, written: str) -> Iterator[Problem]:
