@@ -23,7 +23,7 @@ MAIN = "import sys; from trainyard.faces.cli import main; main(sys.argv[1:])"
 
 
 @pytest.fixture(scope="module")
-def committed(tmp_path_factory: pytest.TempPathFactory) -> Repo:
+def first(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     """Make a live repository with one job, synthesised and committed on main, and go to a branch."""
     repo = Repo(tmp_path_factory.mktemp("committed") / "repo")
     write_repository(repo.root)
@@ -32,12 +32,6 @@ def committed(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     repo.commit()
     repo.git("switch", "-qc", "work")
     return repo
-
-
-@pytest.fixture
-def repo(committed: Repo, tmp_path: Path) -> Repo:
-    """Return a copy of that repository."""
-    return committed.copied(tmp_path / "repo")
 
 
 def rewrite(repo: Repo, **changes: Mapping[str, Any]) -> None:

@@ -31,12 +31,6 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     return repo
 
 
-@pytest.fixture
-def repo(first: Repo, tmp_path: Path) -> Repo:
-    """Return a copy of it."""
-    return first.copied(tmp_path / "repo")
-
-
 def test_a_branch_is_compared_with_its_merge_base(repo: Repo) -> None:
     """What main got after the branch left it is not part of the base."""
     base = repo.git("rev-parse", "HEAD")

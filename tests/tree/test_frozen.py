@@ -56,12 +56,6 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     return repo
 
 
-@pytest.fixture
-def repo(first: Repo, tmp_path: Path) -> Repo:
-    """Return a copy of it."""
-    return first.copied(tmp_path / "repo")
-
-
 def run_of(repo: Repo) -> str:
     """Return the name of the run of `train`."""
     return next((repo.root / "generated/test/runs/nlp").glob("train-*")).name

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import pytest
 
@@ -64,12 +63,6 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     assert synth(repo) == ()
     repo.commit()
     return repo
-
-
-@pytest.fixture
-def repo(first: Repo, tmp_path: Path) -> Repo:
-    """Return a copy of it."""
-    return first.copied(tmp_path / "repo")
 
 
 def merged(repo: Repo, text: str) -> None:

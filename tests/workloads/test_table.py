@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import trainyard
 from conftest import ROOT
 from sources import package
 from trainyard.upstream.apiserver import Catalog, catalog
 from trainyard.upstream.apiserver.webhooks import DEFAULTS
 from trainyard.upstream.workloads import ANY, Carrier, carrier, carrier_of, carriers
 
-PACKAGE = Path(trainyard.__file__).parent
 DEEPEST = 14
 ROWS = {f"{row.kind} of {row.group or 'core'}": row for row in carriers().values()}
 

@@ -480,7 +480,6 @@ def patched(deployment: dict[str, Any]) -> dict[str, Any]:
 DISTRIBUTED = ADDED["the workers of a PyTorchJob"][0]
 NOTHING, OPEN_, SHUT = "[]\n", json.dumps([WAITING]), json.dumps([LOCKED])
 BESIDE = {**MOUNT, "mountPath": "/srv"}
-RENAMED = {"name": "template", "items": [{"key": "w", "path": "initContainer.yaml"}]}
 ELSEWHERE = "--pytorch-init-container-template-file=/srv/wait.yaml"
 KNOWN: dict[str, tuple[list[dict[str, Any]], list[tuple[str, str]]]] = {
     "by nothing": ([], [("warning", "init-pytorch")]),

@@ -188,7 +188,6 @@ def test_recorded_cases_are_many():
     assert sum(case["verdict"] == "valid" for case in cases) > 200
 
 
-POD = {"containers": [{"name": "a", "image": "i"}]}
 CORE: dict[str, tuple[tuple[str | int, ...], Any, str | None]] = {
     "a number as an environment variable": (("env",), [{"name": "A", "value": 5}], "schema/type"),
     "null as an environment variable": (("env",), [{"name": "A", "value": None}], None),

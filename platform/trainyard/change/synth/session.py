@@ -110,7 +110,7 @@ def run(
     if has_errors(findings) and git is not None:
         frozen = Frozen(root, git, base, in_specs(root))
         findings = frozen.sort(findings)
-        jobs = frozen.held(jobs, findings)
+        jobs = frozen.restore_jobs(jobs, findings)
     if has_errors(findings):
         return Outcome(tuple(findings), memory, disk, printed=reading.printed())
     if git is not None and terms.live:

@@ -90,7 +90,7 @@ def waiting(
     taken = [one for item in mine for one in item.get("evictions", ())]
     if taken:
         by = [one["by"] for one in taken if one.get("by")]
-        return f"{others.named(by) or 'its quota'}, which preempts it"
+        return f"{others.job_names(by) or 'its quota'}, which preempts it"
     texts = messages(mine)
     if not texts:
         first = others.first(queue, bid.name)

@@ -65,7 +65,7 @@ class Resolved:
             "port": Sized(str(self.wiring.port), "where the first worker listens"),
             "rendezvous_id": Sized(self.run.name, "name of the run"),
         }
-        said = {part for role in self.roles for text in role.said for part in text.rpartition("=")[2].split(":")}
+        said = {part for role in self.roles for text in role.texts for part in text.rpartition("=")[2].split(":")}
         yield from ((name, sized) for name, sized in meeting.items() if sized.value in said)
         for role in self.roles:
             env = {**self.contract(role), **role.env}

@@ -45,7 +45,7 @@ class Behaviour:
     unready: str = QUEUED_AGAIN
     order: str = BY_INDEX
 
-    def said(self) -> Iterator[tuple[str, str]]:
+    def answers(self) -> Iterator[tuple[str, str]]:
         """Yield question and answer."""
         for field in fields(self):
             yield EVENTS[field.name], getattr(self, field.name)

@@ -74,7 +74,7 @@ def differences(before: Resolved, after: Resolved) -> Iterator[Difference]:
     for name in [*was, *(name for name in now if name not in was)]:
         if name != "kind" and was.get(name) != now.get(name):
             yield Difference(name, was.get(name), now.get(name))
-    for (question, old), (_, new) in zip(before.kind.behaviour.said(), after.kind.behaviour.said(), strict=True):
+    for (question, old), (_, new) in zip(before.kind.behaviour.answers(), after.kind.behaviour.answers(), strict=True):
         if old != new:
             yield Difference(question, old, new)
 

@@ -33,7 +33,7 @@ class Start:
     verdict: Verdict
 
     @property
-    def said(self) -> str:
+    def outcome_text(self) -> str:
         """What becomes of it, in words."""
         outcome, against = self.verdict.decision.outcome, self.verdict.decision.unschedulable
         if against:
@@ -112,4 +112,7 @@ def facts(run: Resolved) -> Iterator[tuple[str, Sized[str]]]:
     """Yield where each role's pods start, for `explain`."""
     for start in starts(run):
         managers = "simulated with its kubelet settings and daemons"
-        yield f"{start.role.name}.starts", Sized(start.said, f"on a node of pool {start.role.size.pool!r}, {managers}")
+        yield (
+            f"{start.role.name}.starts",
+            Sized(start.outcome_text, f"on a node of pool {start.role.size.pool!r}, {managers}"),
+        )

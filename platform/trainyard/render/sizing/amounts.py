@@ -29,7 +29,7 @@ def cpus_of(
 ) -> Sized[int]:
     """Return whole CPUs: the share of the node's, less what else has to run there, within the GPUs' NUMA nodes."""
     if role.cpus is not None:
-        return Sized(role.cpus, role.said(job, "cpus_per_node"))
+        return Sized(role.cpus, role.source_of(job, "cpus_per_node"))
     node = available(role.pool)
     part, why = share(job, role, node)
     total, text = node.cpus * part, f"{number(node.cpus)} for pods" + (f" × {why}" if part < 1 else "")
@@ -50,7 +50,7 @@ def memory_of(
 ) -> Sized[str]:
     """Return bytes: the share of the node's, less what else has to run there, within the GPUs' NUMA nodes."""
     if role.memory is not None:
-        return Sized(role.memory, role.said(job, "memory_per_node"))
+        return Sized(role.memory, role.source_of(job, "memory_per_node"))
     node = available(role.pool)
     part, why = share(job, role, node)
     total, text = node.memory * part, f"{binary(node.memory)} for pods" + (f" × {why}" if part < 1 else "")

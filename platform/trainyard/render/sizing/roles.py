@@ -61,7 +61,7 @@ class RoleSpec:
         """Whether the job says nothing of it, and its launcher everything."""
         return bool(self.why) and not self.field
 
-    def said(self, job: Job, field: str) -> str:
+    def source_of(self, job: Job, field: str) -> str:
         """Return the origin of a field of `Role`: the job, or the launcher if the job does not set it."""
         role = job.roles.get(self.name)
         if self.why and (role is None or field not in role.model_fields_set):

@@ -44,7 +44,7 @@ def size_role(run: Run, role: RoleSpec, neighbours: Sequence[RoleSpec], *, pods:
     return RoleSize(
         name=role.name,
         pool=role.pool_name,
-        nodes=Sized(role.nodes, role.said(job, "nodes")),
+        nodes=Sized(role.nodes, role.source_of(job, "nodes")),
         processes=role.processes,
         gpus=gpus(job, role),
         cpus=amounts.cpus_of(job, role, neighbours, attached.sidecars),
@@ -63,7 +63,7 @@ def size_role(run: Run, role: RoleSpec, neighbours: Sequence[RoleSpec], *, pods:
 def gpus(job: Job, role: RoleSpec) -> Sized[int]:
     """Return the number of GPUs, or of parts of them, and where it comes from."""
     part = job.gpu is not None and role.name == WORKER
-    return Sized(role.gpus, "gpu of the job: a part of a GPU" if part else role.said(job, "gpus_per_node"))
+    return Sized(role.gpus, "gpu of the job: a part of a GPU" if part else role.source_of(job, "gpus_per_node"))
 
 
 def devices(job: Job, role: RoleSpec) -> dict[str, Sized[int]]:

@@ -56,7 +56,7 @@ def base_of(git: Git, ref: str | None = None, *, revision: str = "main", writing
 
     Raises ToolError where the commit cannot be told, was not fetched, or has to be reviewed and is not.
     """
-    head, merging = git.head(), git.written("MERGE_HEAD")
+    head, merging = git.head(), git.commit_in_file("MERGE_HEAD")
     if ref is not None:
         target = resolve(git, ref, option="--base")
         if target is None:

@@ -175,12 +175,12 @@ class Pool(Spec):
         known: dict[str, Any] = {}
         if self.kubelet_disk is not None:
             known["ephemeral_storage"] = self.kubelet_disk
-        known |= self.named(shape)
+        known |= self.named_nics(shape)
         if self.daemons:
             known["daemons"] = kept_share(self.daemons)
         return shape.model_copy(update=known) if known else shape
 
-    def named(self, shape: Shape) -> dict[str, Any]:
+    def named_nics(self, shape: Shape) -> dict[str, Any]:
         """Return the shape's NICs with the addresses and names that the pool says, where it says one for each."""
         said = {field: values for field, values in (("pci", self.pci), ("interface", self.interfaces)) if values}
         if not said or any(len(values) != len(shape.nics) for values in said.values()):

@@ -39,7 +39,7 @@ class Parts:
     runs: Mapping[str, str]
     """By a run's folder below `generated/`, the name of what its own verdict follows from beside that."""
 
-    def passed(self, memory: Memory) -> frozenset[str] | None:
+    def passed_runs(self, memory: Memory) -> frozenset[str] | None:
         """Return the runs that passed, None where it is not known that what is around them does."""
         found = memory.get(self.around)
         if found is None:

@@ -73,7 +73,7 @@ class Life(ABC):
         """Return the step after the kubelet restarted a container in its pod, given the restarts in all pods."""
         return GO_ON
 
-    def told(self, _pod: Pod, _line: str) -> None:  # noqa: B027 - only some learn from what is written
+    def read_line(self, _pod: Pod, _line: str) -> None:  # noqa: B027 - only some learn from what is written
         """Learn from a line that a pod writes."""
 
     def spared(self, _pod: Pod) -> str:

@@ -114,7 +114,7 @@ class RayLife(Life):
     """How the program has ended, in Ray's words."""
     tries: int = 0
 
-    def told(self, pod: Pod, line: str) -> None:
+    def read_line(self, pod: Pod, line: str) -> None:
         """Learn how the program has ended."""
         found = PROGRAM.search(line) if pod.role == "submitter" else None
         self.verdict = found[1] if found else self.verdict

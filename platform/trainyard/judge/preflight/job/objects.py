@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,40 +26,16 @@ from trainyard.judge.policies.policy import Policy, Problem
 from trainyard.judge.policies.world import World
 from trainyard.judge.preflight.cluster import inventory, networks, shares
 from trainyard.judge.preflight.job import origins, tenants
-from trainyard.render import kinds
+from trainyard.judge.preflight.job.rendered import Objects, manifest
 from trainyard.render.clusters import platform, team
 from trainyard.render.kinds import Resolved
 from trainyard.render.operators import kueue
-from trainyard.render.parts.objects import Resource
 from trainyard.render.tenancy import RULES as TENANCY
 from trainyard.specs import Cluster
 from trainyard.specs.sources import Source, Specs
 
 if TYPE_CHECKING:
     from trainyard.upstream.apiserver import Judge
-
-
-@dataclass(frozen=True)
-class Objects:
-    """The objects of one run, as they would be rendered."""
-
-    run: Resolved
-
-    @cached_property
-    def resources(self) -> tuple[Resource, ...]:
-        """What the kind makes of the run."""
-        return tuple(kinds.build(self.run))
-
-    @cached_property
-    def manifests(self) -> tuple[Manifest, ...]:
-        """The same as anybody's objects; where they are written is not known yet."""
-        return tuple(manifest(resource) for resource in self.resources)
-
-    def without(self, patch: int) -> Objects:
-        """Return the run without one of its patches."""
-        job = self.run.run.job
-        left = tuple(one_patch for index, one_patch in enumerate(job.patches) if index != patch)
-        return Objects(replace(self.run, run=replace(self.run.run, job=job.model_copy(update={"patches": left}))))
 
 
 def check(
@@ -250,9 +226,3 @@ def surroundings(specs: Specs, cluster: str, teams: Iterable[str]) -> tuple[Mani
             found += team.resources(cluster, specs.clusters[cluster], name, specs.teams[name])
     config = kueue.configuration(specs.clusters[cluster])
     return (*map(manifest, found), *([Manifest(Document("", 0, config), config)] if config else []))
-
-
-def manifest(resource: Resource) -> Manifest:
-    """Return an object to be as one that was read, from nowhere."""
-    value = resource.value()
-    return Manifest(Document("", 0, value), value)

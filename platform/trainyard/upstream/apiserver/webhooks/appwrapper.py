@@ -19,11 +19,18 @@ from trainyard.upstream.workloads import carrier_of
 from trainyard.upstream.workloads.base import PodSet
 from trainyard.upstream.workloads.components import ROOT, NoPathError, follow, inferred
 
-RULE = Rule("webhook/appwrapper", "appwrapper v1.2.1 internal/webhook/appwrapper_webhook.go")
+RULE = Rule(
+    "webhook/appwrapper",
+    "appwrapper v1.2.1 internal/webhook/appwrapper_webhook.go",
+    title="An AppWrapper passes the checks of its webhook.",
+    fix="change the component in the message; it may not be an AppWrapper, or an object of another namespace",
+)
 CREATES = Rule(
     "webhook/appwrapper-role",
     "appwrapper v1.2.1 config/rbac/role.yaml, refused at reconcile",
     title="The AppWrapper operator may create the objects that an AppWrapper holds.",
+    why="the operator's ClusterRole names few kinds, and it cannot create objects of others",
+    fix="hold one of those kinds, or give the operator's ClusterRole the right to create this one",
     may_warn=True,
 )
 
