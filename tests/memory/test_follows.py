@@ -14,11 +14,11 @@ import pytest
 
 from memory.mutations import CHANGES, fleet
 from trainyard import __version__
-from trainyard.base.memory import World, code
+from trainyard.base.memory import Memory, World, code
 from trainyard.base.system import cache as system_cache
 from trainyard.base.system import reads
 from trainyard.change.synth import session
-from trainyard.change.synth.facts import Memory
+from trainyard.change.synth.facts import load_facts
 from trainyard.render.tree.disk import CACHE
 from trainyard.specs import tracked
 
@@ -123,9 +123,9 @@ def test_other_code_believes_nothing(merged: tuple[Path, Path]) -> None:
     root = merged[0]
     with cache(merged[1]):
         store = system_cache.private(CACHE, outside=root)
-        known = [Memory.load(store, root, ["jobs/nlp/plain.yaml"], World()).jobs]
+        known = [load_facts(Memory(store, World()), root, ["jobs/nlp/plain.yaml"]).facts.jobs]
         with mock.patch.object(code, "stamps", return_value=["another file"]):
-            known.append(Memory.load(store, root, ["jobs/nlp/plain.yaml"], World()).jobs)
+            known.append(load_facts(Memory(store, World()), root, ["jobs/nlp/plain.yaml"]).facts.jobs)
     assert [sorted(jobs) for jobs in known] == [
         ["jobs/nlp/away.yaml", "jobs/nlp/claims.yaml", "jobs/nlp/plain.yaml", "jobs/nlp/small.yaml"],
         [],

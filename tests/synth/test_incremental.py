@@ -23,7 +23,7 @@ from trainyard import __version__
 from trainyard.base.memory import World, code
 from trainyard.base.system import cache
 from trainyard.base.system.data import TYPES
-from trainyard.change.synth import session
+from trainyard.change.synth import session, start
 from trainyard.change.synth.session import Outcome
 from trainyard.render.tree.disk import Disk
 
@@ -356,7 +356,7 @@ def test_an_api_type_that_changes_makes_all_that_is_remembered_old(tmp_path: Pat
     """What judges is what the files of API types say, whatever the lock says of them."""
 
     def types() -> str:
-        return session.world_of(Disk(tmp_path, None, "sha1")).digest((TYPES, str(tmp_path)))
+        return start.world_of(Disk(tmp_path, None, "sha1")).digest((TYPES, str(tmp_path)))
 
     alone = types()
     (tmp_path / "schemas").mkdir()
