@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -16,6 +19,32 @@ CODE = "code"
 """A sort of reading: the code that works."""
 
 PLUGINS = (*GROUPS, "trainyard.releases")
+
+
+MODULES = "modules"
+"""A sort of reading: the modules of this package that a process has, by their names."""
+
+
+def loaded_modules() -> str:
+    """Return the names of all modules of this package that were imported: no other one has a part in what is done."""
+    return " ".join(sorted(name for name in sys.modules if name.partition(".")[0] == PACKAGE.name))
+
+
+@reads.answer(MODULES)
+def modules_digest(names: str, _: reads.Digests) -> str:
+    """Return a digest of modules, of which each is known by the size and time of its file."""
+    return cache.key(__version__, sys.version, *map(module_stamp, names.split()))
+
+
+@lru_cache(maxsize=4096)
+def module_stamp(name: str) -> str:
+    """Return size and time of the file of a module of this package; none of one that is gone."""
+    place = PACKAGE.parent.joinpath(*name.split("."))
+    for path in (f"{place}.py", f"{place}/__init__.py"):
+        with suppress(OSError):
+            status = os.stat(path)  # noqa: PTH116 - a path of pathlib takes longer than the call
+            return f"{status.st_size} {status.st_mtime_ns}"
+    return ""
 
 
 @reads.answer(CODE)
