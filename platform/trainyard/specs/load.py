@@ -13,7 +13,7 @@ from trainyard.base.errors import SpecError
 from trainyard.base.findings import Finding
 from trainyard.base.system import files, memory, reads
 from trainyard.base.system.repository import CLUSTERS, EXTRA, JOBS, SETTINGS, TEAMS, is_repository, team_file
-from trainyard.base.system.trust import IDLE, checkout
+from trainyard.base.system.trust import IDLE, accepted_text, checkout
 from trainyard.specs.models.base import Spec
 from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.models.repository import Repository
@@ -210,10 +210,8 @@ class Loading:
 
     def may_have_programs(self, team: str) -> bool:
         """Say whether a team's file allows programs where it was accepted too: a branch does not allow itself any."""
-        held, path = checkout(self.root), team_file(team)
-        if held is None or held.counts(path):
-            return True
-        documents, _ = load(held.text(path) or b"", file=path)
+        path = team_file(team)
+        documents, _ = load(accepted_text(self.root, path) or b"", file=path)
         value = documents[0].value if documents else None
         return isinstance(value, dict) and value.get("python") is True
 
