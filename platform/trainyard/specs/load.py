@@ -12,8 +12,9 @@ from trainyard.base.documents import load
 from trainyard.base.errors import SpecError
 from trainyard.base.findings import Finding
 from trainyard.base.system import files, memory, reads
+from trainyard.base.system.accepted import accepted_text
 from trainyard.base.system.repository import CLUSTERS, EXTRA, JOBS, SETTINGS, TEAMS, is_repository, team_file
-from trainyard.base.system.trust import IDLE, accepted_text, checkout
+from trainyard.base.system.trust import IDLE, checkout
 from trainyard.specs.models.base import Spec
 from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.models.repository import Repository

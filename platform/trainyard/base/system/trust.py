@@ -46,9 +46,6 @@ IDLE = ContextVar("idle", default=False)
 """Whether such programs are left alone, in a command that only looks: their runs are what generated/ has of them."""
 
 POLICIES, SCHEMAS = "policies", "schemas"
-ACCEPTED = "accepted"
-"""A sort of reading: the text of a file that counts, by its repository and its path."""
-
 JUDGES = (POLICIES, EXTRA, TEAMS)
 """Folders of what is run, and of what says who may have programs."""
 
@@ -252,25 +249,6 @@ def checkout(root: Path) -> Checkout | None:
     """Return the trusted state of a folder, None where all of it is trusted."""
     decide = DECIDE.get()
     return decide(root.resolve()) if decide else None
-
-
-def accepted_text(root: Path, path: str) -> bytes | None:
-    """Return the trusted bytes of a file, None where there are none."""
-    reads.ask(ACCEPTED, f"{reads.absolute(root)}\n{path}")
-    return _accepted_text(root, path)
-
-
-def _accepted_text(root: Path, path: str) -> bytes | None:
-    held = checkout(root)
-    return files.read(root / path) if held is None else held.text(path)
-
-
-@reads.answer(ACCEPTED)
-def accepted_digest(name: str, digests: reads.Digests) -> str:
-    """Return the digest of the trusted bytes of a file."""
-    root, _, path = name.partition("\n")
-    text = _accepted_text(Path(root), path)
-    return reads.ABSENT if text is None else digests.name_content(text)
 
 
 def policies(root: Path) -> list[Path]:
