@@ -1,4 +1,4 @@
-"""A small repository with Git and API types of its own, and ways to change each sort of input of a plan or a check."""
+"""A small repository with API types of its own, and ways to change each sort of input of a plan or a check."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from make import CLUSTER, JOB, REPOSITORY, TEAM, write_repository
 from memory.mutations import CLAIM, NOTE, POLICY, Change, edit, put, write
 from plan.own_policies import FEW
 from repo import Repo
+from trainyard.upstream.apiserver.catalog.served import from_index
 
 TYPES = ("kubernetes/1.35", "argo-cd/3.5.1", "jobset/0.12.0", "kueue/0.19.2", "charts/jobset", "lock.yaml")
 """What the repository has of our API types and chart facts."""
@@ -33,13 +34,7 @@ def jobs():
 """
 """A program that makes a job."""
 
-ADDING = """import cdk8s
-
-
-def build(scope, cluster):
-    cdk8s.ApiObject(scope, "own", api_version="v1", kind="ConfigMap", metadata={"namespace": "nlp"})
-"""
-"""A program that adds an object."""
+JOBSET = "schemas/jobset/0.12.0/jobset.x-k8s.io/jobset_v1alpha2.json"
 
 VALUES = {"controller": {"replicas": 1}}
 """What the cluster's file says to the chart of JobSet."""
@@ -52,8 +47,20 @@ class Mutation:
     command: str
     change: Callable[[Repo], None] = lambda _: None
     env: Mapping[str, str] = field(default_factory=dict)
-    before: Callable[[Repo], None] = lambda _: None
+    before: Callable[[Repo], None] | None = None
     """What is there before, and remembered."""
+    shows: bool = True
+    """Whether the answer is another one then."""
+
+
+def types(path: str, before: str, after: str) -> Callable[[Repo], None]:
+    """Return a change of API types or chart facts, of which this process forgets what it has read."""
+
+    def done(repo: Repo) -> None:
+        edit(path, before, after)(repo.root)
+        from_index.cache_clear()
+
+    return done
 
 
 def site(root: Path) -> Repo:
@@ -72,11 +79,8 @@ def site(root: Path) -> Repo:
     put(root, "jobs/made/made.py", MAKING)
     put(root, "platform/extra/test/platform/note.yaml", NOTE)
     put(root, "platform/extra/test/teams/nlp/claim.yaml", CLAIM)
-    put(root, "platform/extra/test/teams/nlp/own.py", ADDING)
     put(root, "policies/own_purpose.py", POLICY)
-    put(root, "policies/own_words.py", LOOKING)
     put(root, "policies/own-few.yaml", FEW.format(most=30))
-    put(root, "words.txt", "a")
     for part in TYPES:
         copy = shutil.copytree if (ROOT / "schemas" / part).is_dir() else shutil.copy2
         (root / "schemas" / part).parent.mkdir(parents=True, exist_ok=True)
@@ -87,6 +91,13 @@ def site(root: Path) -> Repo:
 def on(change: Change) -> Callable[[Repo], None]:
     """Return a change of a folder as one of a repository."""
     return lambda repo: change(repo.root)
+
+
+def looking(repo: Repo) -> None:
+    """Have a policy that looks at more than objects."""
+    put(repo.root, "policies/own_words.py", LOOKING)
+    put(repo.root, "words.txt", "a")
+    repo.commit()
 
 
 def committed(change: Change) -> Callable[[Repo], None]:
@@ -104,28 +115,22 @@ MUTATIONS = {
     "a job's field": Mutation("plan", on(edit("jobs/nlp/plain.yaml", "nodes: 1", "nodes: 2"))),
     "a small file": Mutation("plan", on(write("jobs/nlp/config/a.yaml", "a: 2\n"))),
     "a cluster's field": Mutation("plan", on(edit("platform/clusters/test.yaml", "high: 1000", "high: 1001"))),
-    "a team's field": Mutation("check", on(edit("platform/teams/nlp.yaml", "nlp-people", "others"))),
+    "a team's field": Mutation("plan", on(edit("platform/teams/nlp.yaml", "nlp-people", "others"))),
     "an object of one's own": Mutation("check", on(edit("platform/extra/test/platform/note.yaml", "a: b", "a: 5"))),
-    "chart facts": Mutation("check", on(edit("schemas/charts/jobset/0.12.0.yaml", "  replicas: 1", "  copies: 1"))),
-    "a schema of an operator": Mutation(
-        "plan",
-        on(edit("schemas/jobset/0.12.0/jobset.x-k8s.io/jobset_v1alpha2.json", '"replicatedJobs"', '"replicatedTasks"')),
-    ),
+    "chart facts": Mutation("check", types("schemas/charts/jobset/0.12.0.yaml", "  replicas: 1", "  copies: 1")),
+    "a schema of an operator": Mutation("plan", types(JOBSET, '"replicatedJobs"', '"replicatedTasks"')),
     "a schema of Kubernetes": Mutation(
-        "validate", on(edit("schemas/kubernetes/1.35/core/configmap_v1.json", '"data"', '"facts"'))
+        "validate", types("schemas/kubernetes/1.35/core/configmap_v1.json", '"data"', '"facts"')
     ),
-    "a policy in Python": Mutation("check", on(edit("policies/own_purpose.py", "(1)", "(2)"))),
+    "a policy in Python": Mutation("plan", on(edit("policies/own_purpose.py", "(1)", "(2)"))),
     "a policy in CEL": Mutation("plan", on(edit("policies/own-few.yaml", "< 30", "< 1"))),
-    "a file that a policy opens": Mutation("check", on(write("words.txt", "b"))),
-    "a variable that a policy reads": Mutation("plan", env={"TRAINYARD_WORDS": "b"}),
+    "a file that a policy opens": Mutation("plan", on(write("words.txt", "b")), before=looking),
+    "a variable that a policy reads": Mutation("check", env={"TRAINYARD_WORDS": "b"}, before=looking),
     "a program that makes jobs": Mutation("check", on(edit("jobs/made/made.py", '"nodes": 1', '"nodes": 2'))),
-    "a program that adds objects": Mutation(
-        "check", on(edit("platform/extra/test/teams/nlp/own.py", '"own"', '"other"'))
-    ),
     "an object that was generated": Mutation(
         "validate", on(edit("generated/test/platform/configmap.note.yaml", "a: b", "a: 5"))
     ),
-    "whether programs may run without isolation": Mutation("check", env={"TRAINYARD_UNSAFE_PYTHON": "1"}),
+    "whether programs may run without isolation": Mutation("plan", env={"TRAINYARD_UNSAFE_PYTHON": "1"}, shows=False),
     "whether a branch's policy counts": Mutation(
         "plan",
         env={"TRAINYARD_TRUST_CHECKOUT": "1"},

@@ -179,9 +179,8 @@ def test_an_unchanged_repository_renders_nothing(tmp_path: Path) -> None:
         "assert not session.run(Path('.'), __version__).refused\n"
         "sys.exit('cdk8s' in sys.modules)\n"
     )
-    subprocess.run(
-        [sys.executable, "-c", script], cwd=root, env={**ENV, "PYTHONPATH": str(ROOT / "platform")}, check=True
-    )
+    env = {**ENV, "PYTHONPATH": str(ROOT / "platform"), "XDG_CACHE_HOME": os.environ["XDG_CACHE_HOME"]}
+    subprocess.run([sys.executable, "-c", script], cwd=root, env=env, check=True)
 
 
 def test_one_changed_job_renders_one_job(tmp_path: Path) -> None:
