@@ -5,20 +5,21 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from unittest import mock
 
 import pytest
 
+from conftest import ROOT
 from memory.mutations import CHANGES, fleet
 from trainyard import __version__
 from trainyard.base.memory import Memory, World, code
 from trainyard.base.system import cache as system_cache
 from trainyard.base.system import reads
 from trainyard.change.synth import session
-from trainyard.change.synth.facts import load_facts
+from trainyard.change.synth.facts import FileFact, load_facts
 from trainyard.render.tree.disk import CACHE
 from trainyard.specs import tracked
 
@@ -121,15 +122,34 @@ def test_a_read_that_nobody_writes_down_is_found(tmp_path: Path, where: object, 
     assert warm != cold(root)
 
 
-def test_other_code_believes_nothing(merged: Merged) -> None:
-    """What another release of our own code found out is found out again, and what this one did is believed."""
-    root = merged[0]
-    with cache(merged[1]):
-        store = system_cache.private(CACHE, outside=root)
-        known = [load_facts(Memory(store, World()), root, ["jobs/nlp/plain.yaml"]).facts.jobs]
-        with mock.patch.object(code, "stamps", return_value=["another file"]):
-            known.append(load_facts(Memory(store, World()), root, ["jobs/nlp/plain.yaml"]).facts.jobs)
-    assert [sorted(jobs) for jobs in known] == [
-        ["jobs/nlp/away.yaml", "jobs/nlp/claims.yaml", "jobs/nlp/plain.yaml", "jobs/nlp/small.yaml"],
-        [],
-    ]
+OURS = {
+    "code": "trainyard/change/synth/runs.py",
+    "release facts": "trainyard/specs/releases/kueue.yaml",
+    "chart facts": "schemas/charts/jobset/0.12.0.yaml",
+    "an API type": "schemas/jobset/0.12.0/jobset.x-k8s.io/jobset_v1alpha2.json",
+}
+"""A file of each sort that comes with Trainyard."""
+
+
+def test_other_code_believes_nothing(merged: Merged, tmp_path: Path) -> None:
+    """What was found out with other code, or other facts that come with it, is found out again."""
+    for path in OURS.values():
+        (tmp_path / path).parent.mkdir(parents=True)
+        shutil.copy2(ROOT / ("platform" if path.startswith("trainyard") else "") / path, tmp_path / path)
+    ours = mock.patch.multiple(code, PACKAGE=tmp_path / "trainyard", own_folder=lambda name: tmp_path / name)
+    with cache(tmp_path / "cache"), ours:
+        said(merged[0])
+        found = [len(believed(merged[0]))]
+        for path in OURS.values():
+            text = (tmp_path / path).read_text()
+            (tmp_path / path).write_text(f"{text}\n")
+            found.append(len(believed(merged[0])))
+            (tmp_path / path).unlink()
+            shutil.copy2(ROOT / ("platform" if path.startswith("trainyard") else "") / path, tmp_path / path)
+    assert found == [4, 0, 0, 0, 0]
+
+
+def believed(root: Path) -> Mapping[str, FileFact]:
+    """Return what is remembered of a team's jobs and holds."""
+    store = system_cache.private(CACHE, outside=root)
+    return load_facts(Memory(store, World()), root, ["jobs/nlp/plain.yaml"]).facts.jobs
