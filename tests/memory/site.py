@@ -113,9 +113,9 @@ def committed(change: Change) -> Callable[[Repo], None]:
 
 MUTATIONS = {
     "a job's field": Mutation("plan", on(edit("jobs/nlp/plain.yaml", "nodes: 1", "nodes: 2"))),
-    "a cluster's field": Mutation("plan", on(edit("platform/clusters/test.yaml", "high: 1000", "high: 1001"))),
-    "an object of one's own": Mutation("check", on(edit("platform/extra/test/platform/note.yaml", "a: b", "a: 5"))),
-    "chart facts": Mutation("check", types("schemas/charts/jobset/0.12.0.yaml", "  replicas: 1", "  copies: 1")),
+    "a cluster's field": Mutation("check", on(edit("platform/clusters/test.yaml", "high: 1000", "high: 1001"))),
+    "an object of one's own": Mutation("plan", on(edit("platform/extra/test/platform/note.yaml", "a: b", "a: 5"))),
+    "chart facts": Mutation("plan", types("schemas/charts/jobset/0.12.0.yaml", "  replicas: 1", "  copies: 1")),
     "a schema of an operator": Mutation("plan", types(JOBSET, '"replicatedJobs"', '"replicatedTasks"')),
     "a policy in Python": Mutation("plan", on(edit("policies/own_purpose.py", "(1)", "(2)"))),
     "a policy in CEL": Mutation("validate", on(edit("policies/own-few.yaml", "< 30", "< 1"))),

@@ -55,6 +55,7 @@ def merged(tmp_path_factory: pytest.TempPathFactory) -> Merged:
     repo, cache = site(place / "repo"), place / "cache"
     done = call(repo.root, "synth", XDG_CACHE_HOME=str(cache))
     assert done.returncode == 0, done.stdout + done.stderr
+    repo.commit()  # the next one is compared with it, as a change is
     return Merged(repo, repo.commit(), cache, {command: said(repo, cache, command) for command in COMMANDS})
 
 
