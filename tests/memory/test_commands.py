@@ -40,7 +40,7 @@ class Merged:
     def restore(self) -> None:
         """Take back whatever was done to it."""
         changed = self.repo.git("diff", "--name-only").splitlines()
-        self.repo.git("switch", "--quiet", "--force", "main")
+        self.repo.git("switch", "--quiet", "--force", "change")
         self.repo.git("reset", "--quiet", "--hard", self.commit)
         self.repo.git("clean", "--quiet", "--force", "-d")
         self.repo.git("branch", "--quiet", "-D", "work", ok=False)
@@ -55,8 +55,9 @@ def merged(tmp_path_factory: pytest.TempPathFactory) -> Merged:
     repo, cache = site(place / "repo"), place / "cache"
     done = call(repo.root, "synth", XDG_CACHE_HOME=str(cache))
     assert done.returncode == 0, done.stdout + done.stderr
-    repo.commit()  # the next one is compared with it, as a change is
-    return Merged(repo, repo.commit(), cache, {command: said(repo, cache, command) for command in COMMANDS})
+    commit = repo.commit()
+    repo.git("switch", "--quiet", "--create", "change")  # whatever is edited is compared with main
+    return Merged(repo, commit, cache, {command: said(repo, cache, command) for command in COMMANDS})
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS.values(), ids=MUTATIONS)
