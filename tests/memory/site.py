@@ -97,7 +97,6 @@ def looking(repo: Repo) -> None:
     """Have a policy that looks at more than objects."""
     put(repo.root, "policies/own_words.py", LOOKING)
     put(repo.root, "words.txt", "a")
-    repo.commit()
 
 
 def committed(change: Change) -> Callable[[Repo], None]:
@@ -116,7 +115,7 @@ MUTATIONS = {
     "a cluster's field": Mutation("check", on(edit("platform/clusters/test.yaml", "high: 1000", "high: 1001"))),
     "an object of one's own": Mutation("plan", on(edit("platform/extra/test/platform/note.yaml", "a: b", "a: 5"))),
     "chart facts": Mutation("plan", types("schemas/charts/jobset/0.12.0.yaml", "  replicas: 1", "  copies: 1")),
-    "a schema of an operator": Mutation("plan", types(JOBSET, '"replicatedJobs"', '"replicatedTasks"')),
+    "a schema of an operator": Mutation("validate", types(JOBSET, '"replicatedJobs"', '"tasks"')),
     "a policy in Python": Mutation("plan", on(edit("policies/own_purpose.py", "(1)", "(2)"))),
     "a policy in CEL": Mutation("validate", on(edit("policies/own-few.yaml", "< 30", "< 1"))),
     "a file that a policy opens": Mutation("plan", on(write("words.txt", "b")), before=looking),
