@@ -16,6 +16,7 @@ from trainyard.base.system.data import policy_files, schemas_dir
 from trainyard.base.system.repository import GENERATED, cluster_file
 from trainyard.judge import frozen, preflight
 from trainyard.judge.checks import cel_policies, kubeconform, parallel, past, tenants, validate
+from trainyard.judge.checks.kept_rules import open_for
 from trainyard.judge.checks.of_runs import Said, compares, job_of, run_of, said_of_jobs
 from trainyard.judge.checks.places import SPECIAL
 from trainyard.judge.checks.result import Result
@@ -37,7 +38,6 @@ from trainyard.upstream.apiserver import Catalog, Judge, Judgement, aware
 from trainyard.upstream.apiserver.allowed import Allowed
 from trainyard.upstream.apiserver.catalog.releases import Shelf
 from trainyard.upstream.apiserver.neighbours import POLICY, SHAPING
-from trainyard.upstream.apiserver.validations.kept import open_for
 
 BUILT_IN = frozenset({"default", "kube-system", "kube-public", "kube-node-lease"})
 
