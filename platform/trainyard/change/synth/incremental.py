@@ -30,7 +30,7 @@ class Ready:
     runs: Mapping[JobKey, RunFact]
     clusters: Mapping[str, ClusterFact]
 
-    def known(self, version: str) -> Known:
+    def contents(self, version: str) -> Known:
         """Return the files, and the ledger entries of the runs as this release would make them."""
         files = [*(run.files or {} for run in self.runs.values()), *(fact.files for fact in self.clusters.values())]
         return Known(
@@ -60,8 +60,8 @@ def render(
         ready = on_disk(reading, decision, facts)
         rendered = render_rest(reading, decision, ready, show)
         folder = reading.root / GENERATED
-        made = assemble.assemble(decision, rendered, base, terms, folder=folder, known=ready.known(terms.version))
-        return Synthesis(made.tree, made.decision, known_now(reading, facts, ready, rendered, decision, made.tree))
+        made = assemble.assemble(decision, rendered, base, terms, folder=folder, known=ready.contents(terms.version))
+        return Synthesis(made.tree, made.decision, facts_after(reading, facts, ready, rendered, decision, made.tree))
 
 
 def on_disk(reading: Reading, decision: Decision, facts: Mapping[str, FileFact]) -> Ready:
@@ -93,7 +93,7 @@ def is_there(files: Mapping[str, str] | None, there: Mapping[str, str | None]) -
     return files is not None and all(there.get(path) == oid for path, oid in files.items())
 
 
-def known_now(
+def facts_after(
     reading: Reading,
     facts: Mapping[str, FileFact],
     ready: Ready,

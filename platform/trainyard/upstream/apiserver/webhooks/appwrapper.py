@@ -28,7 +28,7 @@ RULE = Rule(
 CREATES = Rule(
     "webhook/appwrapper-role",
     "appwrapper v1.2.1 config/rbac/role.yaml, refused at reconcile",
-    title="The AppWrapper operator may create the objects that an AppWrapper holds.",
+    title="The AppWrapper operator may create the objects in an AppWrapper.",
     why="the operator's ClusterRole names few kinds, and it cannot create objects of others",
     fix="hold one of those kinds, or give the operator's ClusterRole the right to create this one",
     may_warn=True,
