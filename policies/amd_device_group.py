@@ -1,8 +1,8 @@
-"""A container with AMD GPUs whose user is not root is in the group that may open them.
+"""A pod that uses AMD GPUs as a non-root user must set supplementalGroups.
 
-Why: Debian and Ubuntu make /dev/kfd and /dev/dri/renderD* for root and the group render alone; HIP then finds no
- device, and the job fails at its first call.
-Fix: write supplementalGroups with the gid of render on the nodes; or open the devices there by a udev rule, and waive.
+Why: On Debian and Ubuntu only root and the group render may open /dev/kfd and /dev/dri/renderD*. Without that group HIP
+ finds no GPU, and the job fails at its first call.
+Fix: set supplementalGroups to the gid of the group render on the nodes; if a udev rule opens the devices, waive this.
 Source: ROCm/k8s-device-plugin issue 39; containerd docs/cri/config.md device_ownership_from_security_context
 """
 
@@ -16,27 +16,28 @@ DEVICE = "amd.com/gpu"
 
 
 def check(world: World) -> Iterator[Problem]:
-    """Look at pods on nodes that nobody describes; a pool says itself who may open its devices."""
+    """Check pods where the cluster is not described; a described pool has deviceAccess."""
     for job in () if world.inventory is not None else world.workloads():
         for pods in job.pod_sets():
-            asked = pods.needs.get(DEVICE)
-            if asked and asked.amount and not is_root(pods) and not groups(pods):
+            need = pods.needs.get(DEVICE)
+            if need and need.amount and not is_root(pods) and not has_groups(pods):
                 message = (
-                    f"{DEVICE} is requested by a user that is not root and in no group; add the nodes' render group"
+                    f"{DEVICE} is requested by a non-root user without supplementalGroups"
+                    "; add the gid of the nodes' render group"
                 )
-                yield Problem(asked.place, message)
+                yield Problem(need.place, message)
 
 
-def groups(pods: Pods) -> bool:
-    """Say whether the pod is in groups beside the user's own: any of them may be the right one."""
-    return bool(context(pods.spec).get("supplementalGroups"))
+def has_groups(pods: Pods) -> bool:
+    """Say whether the pod has supplemental groups: any of them may be the right one."""
+    return bool(security_context(pods.spec).get("supplementalGroups"))
 
 
 def is_root(pods: Pods) -> bool:
-    """Say whether a container may run as root: nothing says that it does not."""
-    of_pod = context(pods.spec)
+    """Say whether a container may run as root: it does, or no field says that it does not."""
+    of_pod = security_context(pods.spec)
     for _, container in pods.containers(init=False):
-        own = context(container)
+        own = security_context(container)
         user = own.get("runAsUser", of_pod.get("runAsUser"))
         if own.get("privileged") is True or user == 0:
             return True
@@ -45,7 +46,7 @@ def is_root(pods: Pods) -> bool:
     return False
 
 
-def context(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a security context, an empty one where there is none."""
+def security_context(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a security context; empty if there is none."""
     found = value.get("securityContext")
     return found if isinstance(found, dict) else {}

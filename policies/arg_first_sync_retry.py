@@ -1,8 +1,8 @@
-"""An Application that syncs by itself tries long enough for what it needs to come up.
+"""An Application that syncs automatically must retry for at least 15 minutes.
 
-Why: after its last attempt Argo CD never tries a revision again, whatever selfHeal says; on a new or rebuilt cluster
- types, namespaces and webhooks come minutes later.
-Fix: write retry with limit: -1 or 30, backoff from 10s by 2 up to 3m, and refresh: true.
+Why: After its last retry Argo CD never tries that revision again, even with selfHeal. On a new cluster, CRDs,
+ namespaces and webhooks may appear only minutes later.
+Fix: write retry: {limit: -1, refresh: true, backoff: {duration: 10s, factor: 2, maxDuration: 3m}}.
 Source: argoproj/argo-cd v3.5.1 controller/appcontroller.go autoSync, alreadyAttemptedSync
 """
 
@@ -15,43 +15,43 @@ from trainyard.checks import Manifest, Place, Problem, Severity, World
 
 SEVERITY = Severity.WARNING
 ENOUGH = 900
-"""Seconds, a quarter of an hour: in which the operators of a new cluster come up."""
+"""Seconds (15 minutes) in which the operators of a new cluster become ready."""
 
 DEFAULT = {"limit": 5}
-"""What counts where an Application says nothing (controller/appcontroller.go autoSync)."""
+"""The retry of an Application without one (controller/appcontroller.go autoSync)."""
 
 UNITS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 def check(world: World) -> Iterator[Problem]:
-    """Look at the Applications that make up a cluster: several with one destination, each needs what others bring."""
-    syncing = [application for application in world.of("Application", group="argoproj.io") if automated(application)]
-    together = Counter(map(destination, syncing))
+    """Check Applications that share a destination: each may need objects that another one creates."""
+    syncing = [application for application in world.of("Application", group="argoproj.io") if is_automated(application)]
+    applications = Counter(map(destination, syncing))
     for application in syncing:
         retry = application.get("spec", "syncPolicy", "retry", default=DEFAULT)
-        if together[destination(application)] > 1 and isinstance(retry, Mapping):
-            seconds = lasts(retry)
+        if applications[destination(application)] > 1 and isinstance(retry, Mapping):
+            seconds = retry_seconds(retry)
             if seconds is not None and seconds < ENOUGH:
                 path = ("spec", "syncPolicy", "retry")
                 message = (
-                    f"a sync that fails is tried for {seconds:.0f} s, and never again; let it retry for {ENOUGH} s"
+                    f"Argo CD gives up on a failed sync after {seconds:.0f} s; let it retry for at least {ENOUGH} s"
                 )
                 yield Problem(Place(application, path), message)
 
 
-def automated(application: Manifest) -> bool:
-    """Say whether an Application syncs by itself."""
+def is_automated(application: Manifest) -> bool:
+    """Say whether an Application syncs automatically."""
     found = application.get("spec", "syncPolicy", "automated")
     return isinstance(found, dict) and found.get("enabled") is not False
 
 
 def destination(application: Manifest) -> tuple[str, str]:
-    """Return the cluster that an Application is for."""
+    """Return the server and the name of an Application's cluster."""
     return application.text("spec", "destination", "server"), application.text("spec", "destination", "name")
 
 
-def lasts(retry: Mapping[str, Any]) -> float | None:
-    """Return for how many seconds attempts go on, None where they never end (RetryStrategy.NextRetryAt)."""
+def retry_seconds(retry: Mapping[str, Any]) -> float | None:
+    """Return the seconds until the last retry, None if retries never end (RetryStrategy.NextRetryAt)."""
     limit = retry.get("limit", 0)
     if not isinstance(limit, int) or limit < 0:
         return None
@@ -66,6 +66,6 @@ def lasts(retry: Mapping[str, Any]) -> float | None:
 
 
 def seconds_of(text: Any) -> float:
-    """Return the seconds of a duration as Go writes it, or of a bare number."""
+    """Return the seconds of a duration in Go's form, or of a plain number."""
     parts = re.findall(r"(\d+(?:\.\d+)?)(ms|[smh]?)", str(text))
     return sum(float(number) * UNITS[unit] for number, unit in parts)

@@ -1,8 +1,8 @@
-"""A Job that may end with fewer pods than it has succeeds when its first pod does.
+"""An elastic Indexed Job must have a successPolicy for its first pod.
 
-Why: a pod that comes back when the training has ended finds nobody and fails; it is tried again to the end of
- backoffLimit, and a training that ended well ends as failed, hours later.
-Fix: write successPolicy with the rule that index 0, where the ranks meet, succeeded once.
+Why: A pod that restarts after the training has ended finds no other rank and fails. It is retried until backoffLimit,
+ so hours later the Job fails although the training succeeded.
+Fix: write successPolicy: {rules: [{succeededIndexes: "0", succeededCount: 1}]}; the ranks meet at index 0.
 Source: kubernetes v1.35 pkg/controller/job/success_policy.go; torchrun of torch 2.15, seen with 2:3 nodes
 """
 
@@ -12,7 +12,7 @@ from trainyard.checks import Problem, World, elastic
 
 
 def check(world: World) -> Iterator[Problem]:
-    """Look at Indexed Jobs whose launcher goes on with fewer nodes."""
+    """Check Indexed Jobs whose launcher continues with fewer nodes."""
     for job in world.training_jobs():
         if (job.manifest.group, job.manifest.kind) != ("batch", "Job"):
             continue
@@ -21,5 +21,8 @@ def check(world: World) -> Iterator[Problem]:
         for pods in job.pod_sets():
             found = elastic(pods)
             if found and pods.count > 1:
-                message = f"{found.text} may end with fewer than {pods.count} pods; add a successPolicy of index 0"
+                message = (
+                    f"{found.text} allows fewer than {pods.count} pods, but the Job needs all to succeed"
+                    "; add successPolicy for index 0"
+                )
                 yield Problem(found.place, message)

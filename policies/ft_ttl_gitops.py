@@ -1,7 +1,8 @@
-"""A job in Git does not delete itself when it has ended.
+"""A job in Git must not delete itself after it ends.
 
-Why: Argo CD makes what is in Git and not on the cluster, so the job that has ended trains again from the next sync on.
-Fix: remove the time to live; take the job out of Git when it has ended, and Argo CD prunes it.
+Why: Argo CD creates every object that is in Git but not on the cluster. The next sync therefore starts the finished job
+ again.
+Fix: remove ttlSecondsAfterFinished; to delete a finished job, remove it from Git, and Argo CD prunes it.
 Source: argoproj/argo-cd v3.5.1 docs/user-guide/auto_sync.md; kubernetes v1.35 pkg/controller/ttlafterfinished
 """
 
@@ -16,20 +17,23 @@ PATHS = (
 )
 HOOKS = ("argocd.argoproj.io/hook", "helm.sh/hook")
 SURVIVES = {"RayJob"}
-"""KubeRay deletes the cluster of a RayJob, and leaves the RayJob."""
+"""KubeRay deletes the cluster of a RayJob, but keeps the RayJob."""
 
 
 def check(world: World) -> Iterator[Problem]:
-    """Look at every training job that Argo CD applies and that is no hook, which has a name of its own each time."""
+    """Check the training jobs that Argo CD applies, except hooks: these get a new name each time."""
     for job in world.training_jobs():
         if job.manifest.kind in SURVIVES or any(hook in job.manifest.annotations for hook in HOOKS):
             continue
         if world.synced or is_tracked(job):
             for path, seconds in (found for pattern in PATHS for found in job.manifest.at(*pattern, of=int)):
-                message = f"the job is deleted {seconds} s after its end, and Argo CD makes it again; remove the field"
+                message = (
+                    f"ttlSecondsAfterFinished is {seconds}: once the job is deleted, Argo CD starts it again"
+                    "; remove the field"
+                )
                 yield Problem(Place(job.manifest, path), message)
 
 
 def is_tracked(job: TrainingJob) -> bool:
-    """Say whether an annotation of Argo CD's own tells that it applies the object."""
+    """Say whether the object has an annotation of Argo CD, which then applies it."""
     return any(key.startswith("argocd.argoproj.io/") for key in job.manifest.annotations)

@@ -1,7 +1,8 @@
-"""A job is there for a while after it has ended.
+"""A job must not be deleted at the moment it ends.
 
-Why: with 0 it is deleted at the moment at which it ends, with its pods, logs and events: nobody sees whether it failed.
-Fix: write a time in which somebody looks, such as 86400.
+Why: With ttlSecondsAfterFinished: 0 the job disappears with its pods, logs and events. Then it is unknown whether it
+ failed.
+Fix: set ttlSecondsAfterFinished long enough to read the logs, such as 86400 (one day).
 Source: kubernetes v1.35 pkg/controller/ttlafterfinished; jobset v0.12.0 pkg/controllers/ttl_after_finished.go
 """
 
@@ -16,13 +17,16 @@ PATHS = (
     ("spec", "replicatedJobs", "*", "template", "spec", "ttlSecondsAfterFinished"),
 )
 SURVIVES = {"RayJob"}
-"""KubeRay deletes the cluster of a RayJob, and leaves the RayJob."""
+"""KubeRay deletes the cluster of a RayJob, but keeps the RayJob."""
 
 
 def check(world: World) -> Iterator[Problem]:
-    """Look at every training job that nobody makes anew; of those in Git that Argo CD applies, another rule tells."""
+    """Check the training jobs that Argo CD does not apply; ft-ttl-gitops checks the others."""
     for job in world.training_jobs() if not world.synced else ():
         for path, seconds in (found for pattern in PATHS for found in job.manifest.at(*pattern, of=int)):
             if seconds == 0 and job.manifest.kind not in SURVIVES:
-                message = "the job is deleted as soon as it ends, with its logs; write a time such as 86400"
+                message = (
+                    "ttlSecondsAfterFinished is 0: the job is deleted with its logs when it ends"
+                    "; write 86400 or similar"
+                )
                 yield Problem(Place(job.manifest, path), message)

@@ -1,6 +1,6 @@
-"""A container with several GPUs has shared memory of its own size.
+"""A container with several GPUs must mount its own /dev/shm.
 
-Why: a runtime gives a container 64 MiB at /dev/shm. NCCL and the workers of a data loader need more, and end with a bus
+Why: The container runtime provides only 64 MiB there. NCCL and data loader workers need more, and crash with a bus
  error in the middle of the training.
 Fix: mount an emptyDir with medium: Memory and a sizeLimit at /dev/shm.
 Source: containerd v2.1 pkg/oci/mounts.go; NCCL 2.30 user guide, troubleshooting, shared memory
@@ -10,13 +10,13 @@ from collections.abc import Iterator
 
 from trainyard.checks import Problem, World, is_gpu
 
-FOLDER = "/dev/shm"  # noqa: S108 - what is mounted, not a file of ours
+FOLDER = "/dev/shm"  # noqa: S108 - a path in the container
 BRINGS_ITS_OWN = "ray.io"
 """Group of kinds whose operator mounts it (kuberay v1.6.2 ray-operator/controllers/ray/common/pod.go)."""
 
 
 def check(world: World) -> Iterator[Problem]:
-    """Look at the containers of whatever trains."""
+    """Check the containers of training jobs."""
     for job in world.training_jobs():
         if job.manifest.group == BRINGS_ITS_OWN:
             continue
@@ -30,5 +30,8 @@ def check(world: World) -> Iterator[Problem]:
                 mounts = container.get("volumeMounts") if isinstance(container, dict) else None
                 paths = [mount.get("mountPath") for mount in mounts or () if isinstance(mount, dict)]
                 if FOLDER not in [str(path).rstrip("/") for path in paths]:
-                    message = f"container has {quantity} GPUs, but 64Mi at {FOLDER}; mount an emptyDir of Memory there"
+                    message = (
+                        f"container has {quantity} GPUs, but only 64 MiB at {FOLDER}"
+                        "; mount an emptyDir with medium: Memory there"
+                    )
                     yield Problem(place, message)

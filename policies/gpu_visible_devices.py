@@ -1,8 +1,8 @@
-"""No variable says which GPUs a container sees, or that it uses none.
+"""No environment variable may select or hide GPUs of a container.
 
-Why: the device plugin gives a pod its GPUs and numbers them from 0; a fixed list leaves some idle, names one that is
- not there, or shows the container GPUs of others.
-Fix: remove the variable; the container sees the GPUs that it asks for.
+Why: The device plugin assigns GPUs to the pod and numbers them from 0. A fixed list leaves GPUs idle, names GPUs that
+ do not exist, or exposes GPUs of other pods.
+Fix: remove the variable; the container sees the GPUs that it requests.
 Source: NVIDIA/k8s-device-plugin v0.20.0 README.md; kubernetes v1.35 pkg/kubelet/kubelet_pods.go;
  jax v0.8 jax/_src/xla_bridge.py; huggingface/accelerate v1.11 src/accelerate/state.py
 """
@@ -14,13 +14,13 @@ from typing import Any
 from trainyard.checks import Problem, Variable, World, is_gpu, whole_number
 
 RUNTIME = "NVIDIA_VISIBLE_DEVICES"
-"""Read by the runtime, in the numbers of the node; the plugin sets it, and what the pod says comes after."""
+"""The container runtime reads it, with the node's GPU numbers; the pod's value overrides the device plugin's."""
 
 PROGRAM = {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"}
-"""Read by the program, in the numbers of the container."""
+"""The program reads them, with the container's GPU numbers."""
 
 NONE = {"", "-1", "NoDevFiles"}
-"""What no GPU is called, so that CUDA shows none."""
+"""Values that name no GPU, so that CUDA shows none."""
 
 INDICES = re.compile(r"[0-9]{1,4}(?:,[0-9]{1,4})*")
 CHOSEN = re.compile(r"all|(?:(?:GPU|MIG)-[^,\s]+|\d+(?::\d+)?)(?:,(?:(?:GPU|MIG)-[^,\s]+|\d+(?::\d+)?))*")
@@ -31,40 +31,40 @@ CPU = {
     "JAX_PLATFORM_NAME": {"cpu"},
     "ACCELERATE_USE_CPU": {"y", "yes", "t", "true", "on", "1"},
 }
-"""By a library's variable, the values with which it looks for no GPU."""
+"""Variables of libraries, and the values with which they use no GPU."""
 
 
 def check(world: World) -> Iterator[Problem]:
-    """Look at the environment of every container of whatever trains."""
+    """Check the environment of every container of training jobs, and of objects that create them."""
     for job in world.workloads():
-        asked = {path: gpus_of(container) for path, container in job.containers()}
+        requested = {path: gpus_of(container) for path, container in job.containers()}
         for variable in job.variables():
             value = (variable.value or "").strip()
-            gpus = asked[variable.container]
+            gpus = requested[variable.container]
             if variable.name == RUNTIME and CHOSEN.fullmatch(value) and (gpus or job.manifest.kind != "Pod"):
-                message = (
-                    f"{RUNTIME} is {value!r}, which takes the place of the devices that the pod is given; remove it"
-                )
+                message = f"{RUNTIME} is {value!r}, which overrides the GPUs that the pod was assigned; remove it"
                 yield Problem(variable.place, message)
             elif variable.name in PROGRAM and variable.value is not None and value in NONE and gpus:
-                yield Problem(variable.place, f"{variable.name} is {value!r}, which hides all {gpus} GPUs; remove it")
+                yield Problem(
+                    variable.place, f"{variable.name} is {value!r}, which hides every GPU of the container; remove it"
+                )
             elif gpus and value.lower() in CPU.get(variable.name, ()):
-                message = f"{variable.name} is {value!r}, which leaves all {gpus} GPUs idle; remove it"
+                message = f"{variable.name} is {value!r}, which leaves every GPU of the container idle; remove it"
                 yield Problem(variable.place, message)
             elif variable.name in PROGRAM and INDICES.fullmatch(value):
-                yield from fixed(variable, value, gpus)
+                yield from chosen_gpus(variable, value, gpus)
 
 
-def fixed(variable: Variable, value: str, gpus: int | None) -> Iterator[Problem]:
-    """Yield a list of GPUs that is not all that the container has; nothing where that is not known."""
+def chosen_gpus(variable: Variable, value: str, gpus: int | None) -> Iterator[Problem]:
+    """Yield a problem if a list of GPUs differs from those of the container, if their number is known."""
     if gpus and sorted(map(int, value.split(","))) != list(range(gpus)):
-        yield Problem(
-            variable.place, f"{variable.name} is {value!r}, which is not all that the container has ({gpus}); remove it"
-        )
+        count = "1 GPU" if gpus == 1 else f"{gpus} GPUs"
+        message = f"{variable.name} is {value!r}, but the container has {count}, numbered from 0; remove it"
+        yield Problem(variable.place, message)
 
 
 def gpus_of(container: Mapping[str, Any]) -> int | None:
-    """Return how many GPUs a container, or the trainer of a TrainJob, asks for; None where nothing is said."""
+    """Return the GPUs that a container, or a TrainJob's trainer, requests; None if it does not say."""
     for field in ("resources", "resourcesPerNode"):
         resources = container.get(field)
         limits = resources.get("limits") if isinstance(resources, dict) else None

@@ -1,7 +1,7 @@
-"""An exclusive placement says by which label of nodes.
+"""The annotation for exclusive placement must contain the key of a node label.
 
-Why: the API server refuses pods whose affinity has no topologyKey, or one that is no label key: none is ever made.
-Fix: write the key of the nodes' label, such as cloud.provider.com/rack, or remove the annotation.
+Why: The API server rejects pods whose affinity has an empty or invalid topologyKey. No pod of the job is ever created.
+Fix: write the key of a node label, such as cloud.provider.com/rack, or remove the annotation.
 Source: kubernetes-sigs/jobset v0.12.0 pkg/webhooks/pod_mutating_webhook.go setExclusiveAffinities; kubernetes v1.35
  pkg/apis/core/validation/validation.go validatePodAffinityTerm; lws v0.9.0 pkg/webhooks/pod_webhook.go
 """
@@ -21,11 +21,11 @@ PLACES = (("metadata",), ("spec", "replicatedJobs", "*", "template", "metadata")
 
 
 def check(world: World) -> Iterator[Problem]:
-    """Look at the annotations of gangs that ask for a part of the cluster each."""
+    """Check the annotations of jobs that request exclusive topology domains."""
     for job in world.training_jobs():
         for place in PLACES:
             for key in KEYS:
                 for path, value in job.manifest.at(*place, "annotations", key, of=str):
                     if not LABEL.fullmatch(value):
-                        message = f"{key} is {value!r}, but should be the key of a label of nodes"
+                        message = f"{key} is {value!r}, which is not a label key; write the key of a node label"
                         yield Problem(Place(job.manifest, path), message)

@@ -1,6 +1,7 @@
-"""Pods of a JobSet that name each other have names.
+"""Host names of a JobSet's own pods must resolve.
 
-Why: without enableDNSHostnames no name of a pod resolves, and every rank waits for the first one until it gives up.
+Why: A name without a pod never resolves, and with enableDNSHostnames: false no pod name resolves. Every rank waits for
+ the first one until it times out.
 Fix: correct the name, or remove enableDNSHostnames: false.
 Source: kubernetes-sigs/jobset v0.12.0 api/jobset/v1alpha2/jobset_types.go Network; pkg/controllers/jobset_controller.go
 """
@@ -12,11 +13,11 @@ from trainyard.checks import Place, Problem, TrainingJob, World, texts
 
 HOST = re.compile(r"[\w.-]+")
 POD = re.compile(r"-(\w[\w-]*)-\d+-\d+\.(.+)")
-"""Behind the JobSet's name: the replicated job, two indices, and the domain."""
+"""The text after the JobSet's name: the replicated job, two indices, and the domain."""
 
 
 def check(world: World) -> Iterator[Problem]:
-    """Look for names of a JobSet's own pods in it, where it has none, or has no pod of that name."""
+    """Find host names of a JobSet's own pods that do not resolve."""
     for job in world.training_jobs():
         if job.manifest.kind == "JobSet" and job.manifest.name:
             yield from unresolved_names(job)
@@ -33,11 +34,13 @@ def unresolved_names(job: TrainingJob) -> Iterator[Problem]:
     for place, text in said:
         for pod, role in pods_in(text, name, domain):
             if off:
-                message = f"the JobSet has no names for its pods, but {pod!r} is one; remove this field"
+                message = f"host name {pod!r} does not resolve while enableDNSHostnames is false; remove this field"
                 yield Problem(Place(value, ("spec", "network", "enableDNSHostnames")), message)
                 return
             if role not in roles:
-                yield Problem(place, f"no pod is called {pod!r}; replicated jobs are: {', '.join(sorted(roles))}")
+                yield Problem(
+                    place, f"the JobSet has no pod {pod!r}; its replicated jobs are: {', '.join(sorted(roles))}"
+                )
 
 
 def pods_in(text: str, name: str, domain: str) -> Iterator[tuple[str, str]]:

@@ -1,7 +1,7 @@
 """A job's queue must exist in its namespace.
 
-Why: Kueue keeps the workload pending with reason Misconfigured, for ever and without an event on the job.
-Fix: create the LocalQueue in the namespace, or name one that is there.
+Why: Otherwise Kueue keeps the workload pending forever, with reason Misconfigured and without an event on the job.
+Fix: create the LocalQueue in the namespace, or name one that exists there.
 Source: kubernetes-sigs/kueue v0.19.2 pkg/controller/core/workload_controller.go
 """
 
@@ -14,8 +14,8 @@ NEEDS = {"cluster"}
 
 
 def check(world: World) -> Iterator[Problem]:
-    """Look every queue label up among the LocalQueues of its namespace."""
-    for job in world.training_jobs():
+    """Look up every queue label among the LocalQueues of its namespace."""
+    for job in world.queued():
         if job.queue_name is None:
             continue
         queues = {queue.name for queue in world.of("LocalQueue", namespace=job.namespace)}

@@ -1,8 +1,8 @@
-"""Kueue does not end an elastic job that trains with fewer pods than it has.
+"""Kueue must not evict an elastic job that trains with fewer pods.
 
-Why: while pods are missing the job counts as not ready; after recoveryTimeout Kueue evicts it, each time one step
- nearer to backoffLimitCount, at which the job is suspended for good.
-Fix: set recoveryTimeout: 0s in Kueue's waitForPodsReady, or ask for the size that really runs.
+Why: A job with missing pods counts as not ready, and Kueue evicts it after recoveryTimeout. After backoffLimitCount
+ evictions the job stays suspended.
+Fix: set recoveryTimeout: 0s in Kueue's waitForPodsReady, or use a fixed number of nodes that the job can get.
 Source: kubernetes-sigs/kueue v0.19.2 pkg/controller/jobs/job/job_controller.go, apis/config/v1beta2/defaults.go
 """
 
@@ -13,11 +13,11 @@ from trainyard.checks import Problem, Queues, World, elastic
 
 NEVER = re.compile(r"0(?:ns|us|ms|s|m|h)?")
 COUNTED = {"Job", "JobSet"}
-"""Kinds that are ready when all their pods are; Kubeflow's say it themselves."""
+"""Kinds that are ready when all their pods are; Kubeflow's jobs report it in their status."""
 
 
 def check(world: World) -> Iterator[Problem]:
-    """Look at queued elastic jobs where Kueue's configuration is known to watch over ready pods."""
+    """Check queued elastic jobs if Kueue's configuration among the objects sets waitForPodsReady."""
     ready = Queues(world).settings.value.get("waitForPodsReady")
     if not isinstance(ready, Mapping) or ready.get("enable") is False:
         return
@@ -28,5 +28,8 @@ def check(world: World) -> Iterator[Problem]:
         for pods in job.pod_sets() if job.queue_name and job.manifest.kind in COUNTED else ():
             found = elastic(pods)
             if found and pods.count > 1:
-                message = f"{found.text} goes on with fewer pods, but Kueue ends what is not whole after {limit}"
+                message = (
+                    f"{found.text} allows fewer pods, but Kueue evicts the job if pods are missing for {limit}"
+                    "; use a fixed nnodes"
+                )
                 yield Problem(found.place, message)

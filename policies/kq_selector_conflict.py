@@ -1,8 +1,8 @@
-"""Some flavor of a job's queue has the labels that its pods select.
+"""A pod's nodeSelector must agree with at least one flavor of its queue.
 
-Why: Kueue passes over a flavor whose labels a pod's node selector contradicts; where all are passed over, the job is
- never admitted.
-Fix: select what a flavor of the queue has, or leave the label out.
+Why: Kueue skips a flavor whose node labels contradict the nodeSelector. If it skips all flavors, it never admits the
+ job.
+Fix: use the label values of one flavor, or remove the label from nodeSelector.
 Source: kubernetes-sigs/kueue v0.19.2 pkg/scheduler/flavorassigner/flavorassigner.go checkFlavorForPodSets
 """
 
@@ -12,17 +12,23 @@ from trainyard.checks import Pods, Problem, Queues, World, strings
 
 
 def check(world: World) -> Iterator[Problem]:
-    """Hold the node selector of every pod set against the flavors for the devices that it asks for."""
+    """Compare the nodeSelector of every pod set with the flavors for the resources that it requests."""
     for pods, queue, flavors in Queues(world).pod_sets():
-        yield from contradicted(pods, [strings(flavor.get("spec", "nodeLabels")) for flavor in flavors], queue.name)
+        yield from contradictions(pods, [strings(flavor.get("spec", "nodeLabels")) for flavor in flavors], queue.name)
 
 
-def contradicted(pods: Pods, flavors: list[dict[str, str]], queue: str) -> Iterator[Problem]:
-    """Yield the first label of the selector that contradicts a flavor, if every flavor is contradicted."""
+def contradictions(pods: Pods, flavors: list[dict[str, str]], queue: str) -> Iterator[Problem]:
+    """Yield the first label of nodeSelector that contradicts a flavor, if each flavor is contradicted."""
     selector = strings(pods.spec.get("nodeSelector"))
-    wrong = [{key for key in selector if key in labels and labels[key] != selector[key]} for labels in flavors]
-    if all(wrong):
-        key = min(wrong[0])
-        there = sorted({labels[key] for labels in flavors if key in labels})
-        message = f"node selector {key} is {selector[key]!r}, but flavors of queue {queue!r} have: {', '.join(there)}"
+    conflicts = [{key for key in selector if key in labels and labels[key] != selector[key]} for labels in flavors]
+    if all(conflicts):
+        key = min(conflicts[0])
+        values = sorted({labels[key] for labels in flavors if key in labels})
+        message = f"nodeSelector {key} is {selector[key]!r}, but flavors of queue {queue!r} have: {', '.join(values)}"
+        if selector[key] in values:
+            others = sorted(set().union(*conflicts) - {key})
+            message = (
+                f"no flavor of queue {queue!r} has {key} {selector[key]!r}"
+                f" together with the selected {', '.join(others)}"
+            )
         yield Problem(pods.place("spec", "nodeSelector", key), message)

@@ -1,8 +1,8 @@
-"""Nodes of some flavor of a job's queue have every label that its pods select.
+"""A pod's nodeSelector must match nodes of its queue.
 
-Why: of a node selector Kueue looks at the flavor's own labels alone; it admits the job, and its pods wait for a node
- that is not there while the quota is held.
-Fix: leave the label out; or, where the nodes have it, say so in the labels of the pool.
+Why: Kueue compares nodeSelector only with the labels in the flavor. It admits the job, but no node matches: its pods
+ stay Pending and hold the quota.
+Fix: remove the label from nodeSelector; if the nodes do have it, add it to labels of the pool.
 Source: kubernetes-sigs/kueue v0.19.2 pkg/scheduler/flavorassigner/flavorassigner.go, pull request 12449
 """
 
@@ -13,18 +13,18 @@ from trainyard.checks import Pods, Problem, Queues, World, strings
 NEEDS = {"inventory"}
 
 EVERYWHERE = {"kubernetes.io/os": {"linux"}, "kubernetes.io/arch": {"amd64", "arm64"}}
-"""Labels that every kubelet sets."""
+"""Labels that every kubelet sets, with their usual values."""
 
 
 def check(world: World) -> Iterator[Problem]:
-    """Look for a flavor whose nodes have all that a pod set selects."""
+    """Find a flavor whose nodes have all labels that a pod set selects."""
     queues = Queues(world)
     for pods, _, flavors in queues.pod_sets():
-        yield from unknown(pods, [queues.labels(flavor) for flavor in flavors])
+        yield from unknown_labels(pods, [queues.labels(flavor) for flavor in flavors])
 
 
-def unknown(pods: Pods, pools: list[Mapping[str, str]]) -> Iterator[Problem]:
-    """Yield the labels of the selector that the nodes of no flavor have, unless they contradict every flavor."""
+def unknown_labels(pods: Pods, pools: list[Mapping[str, str]]) -> Iterator[Problem]:
+    """Yield the labels of nodeSelector that no flavor's nodes have, unless they contradict every flavor."""
     selector = strings(pods.spec.get("nodeSelector"))
     fitting = [labels for labels in pools if all(labels.get(key, value) == value for key, value in selector.items())]
     lacking = [
@@ -35,5 +35,5 @@ def unknown(pods: Pods, pools: list[Mapping[str, str]]) -> Iterator[Problem]:
         for key in min(lacking, key=len):
             yield Problem(
                 pods.place("spec", "nodeSelector", key),
-                f"node selector {key} is {selector[key]!r}, which no node of the queue is known to have; remove it",
+                f"nodeSelector {key} is {selector[key]!r}, but no node of the queue is known to have it; remove it",
             )

@@ -1,8 +1,8 @@
-"""A queue covers every resource that its jobs ask for.
+"""A queue must cover every resource that its jobs request.
 
-Why: Kueue never admits a job that asks for a resource in none of the queue's resource groups, and a strict queue
- stands still behind it.
-Fix: add the resource to coveredResources with a quota, or do not ask for it.
+Why: Kueue never admits a job that requests a resource outside the queue's coveredResources. In a StrictFIFO queue every
+ job behind it waits too.
+Fix: add the resource to coveredResources with a quota, or remove the request.
 Source: kubernetes-sigs/kueue v0.19.2 pkg/scheduler/flavorassigner/flavorassigner.go findFlavorForPodSets
 """
 
@@ -12,9 +12,9 @@ from trainyard.checks import Place, Problem, Queues, TrainingJob, World, is_gpu,
 
 
 def check(world: World) -> Iterator[Problem]:
-    """Compare what pods ask for with what their queue covers, where the queue is among the objects.
+    """Compare the requests of pods with the resources that their queue covers, if the queue is among the objects.
 
-    A device of another name may belong to a DeviceClass that is elsewhere, where the cluster is not known.
+    If the cluster is unknown, a device of another name may belong to a DeviceClass that is not among the objects.
     """
     queues = Queues(world)
     claimed = {device_class.text("spec", "extendedResourceName") for device_class in world.of("DeviceClass")}
@@ -23,15 +23,19 @@ def check(world: World) -> Iterator[Problem]:
         if queue is None:
             continue
         covered = queues.covered(queue)
-        for resource, place in asked_resources(job).items():
+        for resource, place in requested_resources(job).items():
             if resource in covered or resource in claimed or queues.settings.leaves_out(resource):
                 continue
             if world.inventory or "/" not in resource or is_gpu(resource) or is_rdma(resource):
-                yield Problem(place, f"queue {queue.name!r} covers no {resource!r}, so the job is never admitted")
+                yield Problem(
+                    place,
+                    f"queue {queue.name!r} does not cover {resource!r}, so Kueue never admits the job"
+                    "; remove the request or add quota",
+                )
 
 
-def asked_resources(job: TrainingJob) -> dict[str, Place]:
-    """Return every resource that a job asks for more than nothing of, with a place that says so."""
+def requested_resources(job: TrainingJob) -> dict[str, Place]:
+    """Return every resource that a job requests, with a place that requests it."""
     found: dict[str, Place] = {}
     for pods in job.pod_sets():
         for resource, need in pods.needs.items() if pods.count else ():

@@ -1,8 +1,8 @@
-"""A kubelet's drop-in file is one that the kubelet reads.
+"""The name of a kubelet drop-in file must end in .conf.
 
-Why: of the drop-in folder the kubelet reads files whose names end in .conf, and passes over all others without a word;
- the node runs with default policies and no reserved CPUs.
-Fix: call the file 20-name.conf.
+Why: The kubelet silently ignores other files in its drop-in folder. The node then runs with default policies and
+ without reserved CPUs.
+Fix: rename the file, for example to 20-name.conf.
 Source: kubernetes v1.35 cmd/kubelet/app/server.go mergeKubeletConfigurations
 """
 
@@ -22,11 +22,11 @@ HOLDERS = {
     ("bootstrap.cluster.x-k8s.io", "RKE2ConfigTemplate"),
     ("controlplane.cluster.x-k8s.io", "KubeadmControlPlane"),
 }
-"""Kinds that put files onto nodes."""
+"""Kinds that create files on nodes."""
 
 
 def check(world: World) -> Iterator[Problem]:
-    """Look at every path of a drop-in that an object puts onto nodes, and at where a kubelet's settings are kept."""
+    """Check every drop-in path in objects that create files on nodes, and the files of kubelet settings."""
     for manifest in world.manifests:
         if (manifest.group, manifest.kind) in HOLDERS:
             for path, text in texts(manifest.value, ()):
@@ -36,9 +36,11 @@ def check(world: World) -> Iterator[Problem]:
 
 
 def ignored_dropin(place: Place, found: re.Match[str] | None) -> Iterator[Problem]:
-    """Yield a drop-in that is passed over."""
+    """Yield a drop-in file that the kubelet ignores."""
     if found and not found[1].endswith(".conf"):
-        yield Problem(place, f"the kubelet passes over {found[1]!r}, which does not end in .conf; call it so")
+        stem = found[1].rpartition(".")[0] or found[1]
+        message = f"the kubelet ignores {found[1]!r}, which does not end in .conf; rename it to {f'{stem}.conf'!r}"
+        yield Problem(place, message)
 
 
 def texts(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:

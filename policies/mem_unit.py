@@ -1,7 +1,7 @@
-"""Amounts of memory and disk are large enough to start a process with.
+"""Amounts of memory and disk must be at least 1 MiB.
 
-Why: without a unit an amount counts bytes, and `m` thousandths of them; the container's runtime cannot start a process
- in it, or the kubelet evicts the pod at once.
+Why: A number without a unit counts bytes, and the suffix m means thousandths of a byte. The container cannot start, or
+ the kubelet evicts the pod at once.
 Fix: write the unit that was meant, such as Gi.
 Source: kubernetes v1.35 staging/src/k8s.io/apimachinery/pkg/api/resource/quantity.go
 """
@@ -12,15 +12,15 @@ from trainyard.checks import Problem, World
 
 BYTES = ("memory", "ephemeral-storage")
 LEAST = 1 << 20
-"""Bytes; container runtimes want several MiB of memory to start anything."""
+"""Bytes; container runtimes need several MiB of memory to start a process."""
 
 
 def check(world: World) -> Iterator[Problem]:
-    """Look at what containers of whatever makes pods ask for and may use."""
+    """Check the limits and requests of containers in every object that creates pods."""
     for job in world.workloads():
         for pods in job.pod_sets():
             for place, resource, quantity in (*pods.limits(), *pods.requests()):
                 if resource in BYTES and 0 < quantity.value() < LEAST:
                     count = quantity.value()
                     shown = f"{count} byte{'' if count == 1 else 's'}"
-                    yield Problem(place, f"{resource} is {quantity}, which is {shown}; write a unit such as Gi")
+                    yield Problem(place, f"{resource} is {quantity}, which means {shown}; write a unit such as Gi")

@@ -1,7 +1,7 @@
-"""An mpirun that says how many ranks it starts finds slots for all of them.
+"""mpirun must not start more ranks than the workers have slots.
 
-Why: mpirun ends at once and says that there are not enough slots, each time that the launcher is tried.
-Fix: leave -np out, which starts one rank for each slot, or raise slotsPerWorker or the number of workers.
+Why: Otherwise mpirun exits at once because there are not enough slots, in every attempt of the launcher.
+Fix: remove -np to start one rank per slot, or raise slotsPerWorker or the number of workers.
 Source: kubeflow/mpi-operator v0.8.2 pkg/controller/mpi_job_controller.go newConfigMap; Open MPI v5.0 mpirun(1)
 """
 
@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from trainyard.checks import Manifest, Place, Problem, World, whole_number
 
 OPEN_MPI = ("", "OpenMPI")
-"""The implementation that counts slots; it is the default."""
+"""The MPI implementation that counts slots; it is the default."""
 NUMBER = ("-np", "--np", "-n", "-c")
 STARTERS = ("mpirun", "mpiexec", "orterun", "prterun")
-OWN = (
+PLACES_RANKS = (
     "-H",
     "-host",
     "--host",
@@ -24,11 +24,11 @@ OWN = (
     "-oversubscribe",
     "--oversubscribe",
 )
-"""Options by which somebody says where ranks go, or that slots do not count."""
+"""Options that place ranks, or that ignore slots."""
 
 
 def check(world: World) -> Iterator[Problem]:
-    """Look at the launchers of MPIJobs of the MPI Operator whose command says a number."""
+    """Check the launchers of the MPI Operator's MPIJobs whose command has a number of ranks."""
     for job in world.of("MPIJob", group="kubeflow.org"):
         workers = job.get("spec", "mpiReplicaSpecs", "Worker", "replicas")
         slots = job.get("spec", "slotsPerWorker")
@@ -45,25 +45,28 @@ def check(world: World) -> Iterator[Problem]:
                 for path, text in job.at(*container, field, "*", of=str)
                 for word in text.split()
             ]
-            mapped = any("oversubscribe" in f"{name} {value}".lower() for name, value in set_for(job, container))
+            mapped = any("oversubscribe" in f"{name} {value}".lower() for name, value in environment(job, container))
             if not mapped:
                 yield from too_many([(Place(job, path), word) for path, word in words], workers, slots)
 
 
-def set_for(job: Manifest, container: tuple[str | int, ...]) -> Iterator[tuple[str, str]]:
-    """Yield the variables of a container that are written."""
+def environment(job: Manifest, container: tuple[str | int, ...]) -> Iterator[tuple[str, str]]:
+    """Yield name and value of a container's variables."""
     for _, variable in job.at(*container, "env", "*", of=dict):
         yield str(variable.get("name")), str(variable.get("value"))
 
 
 def too_many(words: list[tuple[Place, str]], workers: int, slots: int) -> Iterator[Problem]:
-    """Yield a number of ranks that is larger than that of slots, before the program that they run."""
+    """Yield an option of mpirun with more ranks than slots."""
     starts = next((at for at, (_, word) in enumerate(words) if word.rpartition("/")[2] in STARTERS), None)
-    if starts is None or any(word.upper().endswith("OVERSUBSCRIBE") or word in OWN for _, word in words):
+    if starts is None or any(word.upper().endswith("OVERSUBSCRIBE") or word in PLACES_RANKS for _, word in words):
         return
     for (_, option), (place, number) in zip(words[starts:], words[starts + 1 :], strict=False):
         if option in NUMBER and (ranks := whole_number(number)) is not None:
             if ranks > workers * slots:
-                message = f"mpirun starts {number} ranks, but {workers} workers of {slots} slots have {workers * slots}"
+                message = (
+                    f"{option} is {number}, but the workers have {workers * slots} slots ({workers} × {slots})"
+                    f"; remove {option}"
+                )
                 yield Problem(place, message)
             return

@@ -1,7 +1,7 @@
-"""Pods with RDMA devices or several GPUs do not switch off what they have.
+"""Environment variables must not turn off RDMA devices or GPU links that the pod has.
 
-Why: NCCL then goes over TCP or host memory at a fraction of the speed, and says nothing.
-Fix: remove the variable; without it NCCL takes the fastest way that it finds.
+Why: NCCL then uses TCP or host memory at a fraction of the speed, without any warning.
+Fix: remove the variable; NCCL then uses the fastest transport that it finds.
 Source: NVIDIA/nccl 2.30 docs/userguide/source/env.rst
 """
 
@@ -20,38 +20,41 @@ from trainyard.checks import (
     whole_number,
 )
 
+DIRECT = "NCCL_NET_GDR_LEVEL"
+"""How near GPU and NIC must be for GPUDirect RDMA."""
+
 SWITCHES = {"NCCL_P2P_DISABLE": "NVLink", "NCCL_SHM_DISABLE": "shared memory"}
-"""What a number other than 0 switches off between the GPUs of one pod."""
+"""The link between GPUs of one pod that a number other than 0 turns off."""
 
 
 def check(world: World) -> Iterator[Problem]:
-    """Hold the environment of every container against the devices of its pod."""
+    """Compare the environment of every container with the devices of its pod."""
     known = rdma_resources(world)
     for job in world.workloads():
         for pods in job.pod_sets():
-            asked = {name: need.amount for name, need in pods.needs.items() if need.amount}
-            devices = [name for name in asked if is_rdma(name, known)]
-            gpus = {name for name in asked if name in WHOLE_GPUS and asked[name] > 1}
-            yield from of_pods(pods, devices, several=bool(gpus))
+            requested = {name: need.amount for name, need in pods.needs.items() if need.amount}
+            devices = [name for name in requested if is_rdma(name, known)]
+            gpus = {name for name in requested if name in WHOLE_GPUS and requested[name] > 1}
+            yield from harmful_variables(pods, devices, several=bool(gpus))
 
 
-def of_pods(pods: Pods, devices: list[str], *, several: bool) -> Iterator[Problem]:
-    """Yield variables that switch off the pods' devices, or the ways between their GPUs."""
+def harmful_variables(pods: Pods, devices: list[str], *, several: bool) -> Iterator[Problem]:
+    """Yield variables that turn off the pods' devices, or the links between their GPUs."""
     for variable in pods.variables():
         value = variable.value or ""
-        if devices and closes(variable, devices):
-            yield Problem(
-                variable.place, f"{variable.name} is {value!r}, but the pod asks for {devices[0]!r}; remove one of them"
-            )
+        if devices and turns_off(variable, devices):
+            unused = f"GPUDirect RDMA on {devices[0]!r}" if variable.name == DIRECT else f"the requested {devices[0]!r}"
+            message = f"{variable.name} is {value!r}, so NCCL does not use {unused}; remove one of them"
+            yield Problem(variable.place, message)
         elif several and variable.name in SWITCHES and is_on(value):
-            message = f"{variable.name} is {value!r}, so its GPUs do not use {SWITCHES[variable.name]}; remove it"
+            message = f"{variable.name} is {value!r}, so the pod's GPUs do not use {SWITCHES[variable.name]}; remove it"
             yield Problem(variable.place, message, severity=None if devices else Severity.WARNING)
 
 
-def closes(variable: Variable, devices: list[str]) -> bool:
-    """Say whether a variable keeps NCCL off the devices: EFA is not reached by NCCL's own InfiniBand transport."""
+def turns_off(variable: Variable, devices: list[str]) -> bool:
+    """Say whether NCCL does not use the devices; its InfiniBand transport does not reach EFA."""
     own = any(name != EFA for name in devices)
-    if variable.name == "NCCL_NET_GDR_LEVEL":
+    if variable.name == DIRECT:
         return (variable.value or "").strip().upper() in {"LOC", "0"}
     if variable.name == "NCCL_NET":
         return (variable.value or "").lower() in ({"socket"} if own else {"socket", "ib"})

@@ -1,8 +1,7 @@
-"""The interfaces that NCCL and Gloo are told to use exist in the pod.
+"""The network interfaces that NCCL and Gloo are set to use must exist in the pod.
 
-Why: NCCL looks for these and takes no other; where none is there it does not start, and names of a node's interfaces
- are not those of its pods.
-Fix: write =eth0 for the cluster's network, and net1 and so on for attached ones.
+Why: NCCL uses only these interfaces and fails to start if none exists. A pod does not have the interfaces of its node.
+Fix: write eth0 for the cluster's network, net1 for the first attached network, and so on.
 Source: NVIDIA/nccl 2.30 docs/userguide/source/env.rst, src/misc/socket.cc; containernetworking default interface eth0
 """
 
@@ -12,7 +11,7 @@ from collections.abc import Iterator
 from trainyard.checks import NETWORKS, Pods, Problem, World
 
 PREFIXES = {"NCCL_SOCKET_IFNAME"}
-"""Variables whose names are beginnings, unless an equals sign stands before them."""
+"""Variables whose values are prefixes of names, unless they begin with an equals sign."""
 
 NAMES = {"GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME", *PREFIXES}
 LOOPBACK = "lo"
@@ -20,33 +19,35 @@ GKE = "networking.gke.io/interfaces"
 
 
 def check(world: World) -> Iterator[Problem]:
-    """Look at the environment of pods that have a network of their own."""
+    """Check the environment of pods that do not use the node's network."""
     for job in world.workloads():
         for pods in job.pod_sets():
             if pods.spec.get("hostNetwork") is True:
                 continue
-            there = interfaces(pods)
+            existing = interfaces(pods)
             for variable in pods.variables(init=False):
                 value = variable.value or ""
                 if variable.name in NAMES and value and not value.startswith("^") and "$" not in value:
                     exact = variable.name not in PREFIXES or value.startswith("=")
                     wanted = [part.strip() for part in value.lstrip("=").split(",") if part.strip()]
                     if pods.count > 1 and wanted == [LOOPBACK]:
-                        message = f"{variable.name} is {value!r}, by which no pod reaches another; remove it"
+                        message = f"{variable.name} is {value!r}, the loopback, which reaches no other pod; remove it"
                         yield Problem(variable.place, message)
-                    elif there is not None and not any(fits(name, there, exact=exact) for name in wanted):
-                        message = f"{variable.name} is {value!r}, but the pod's interfaces are: {', '.join(there)}"
+                    elif existing is not None and not any(matches(name, existing, exact=exact) for name in wanted):
+                        message = (
+                            f"{variable.name} is {value!r}, but the pod has only the interfaces {', '.join(existing)}"
+                        )
                         yield Problem(variable.place, message)
 
 
-def fits(name: str, there: list[str], *, exact: bool) -> bool:
-    """Say whether a name, or a beginning of names, is that of an interface; NCCL takes a port behind a colon."""
+def matches(name: str, existing: list[str], *, exact: bool) -> bool:
+    """Say whether a name or prefix matches an interface; NCCL allows a port after a colon."""
     short = name.partition(":")[0]
-    return short in there if exact else any(interface.startswith(short) for interface in there)
+    return short in existing if exact else any(interface.startswith(short) for interface in existing)
 
 
 def interfaces(pods: Pods) -> list[str] | None:
-    """Return a pod's interfaces: the cluster's own, and those of the networks that it names; None: not known."""
+    """Return the pod's interfaces, those of attached networks too; None if they are unknown."""
     found = ["eth0", "lo"]
     if said := pods.annotations.get(GKE):
         try:

@@ -1,8 +1,8 @@
-"""A pod with a part of a node's GPUs names no NIC of its own, where the kubelet aligns.
+"""A pod with only some GPUs of a node must not request a specific NIC if the kubelet aligns devices.
 
-Why: which GPUs are left is not known when the pod is written; beside a pod on the other socket its NICs and GPUs want
- different NUMA nodes, and the kubelet refuses it (TopologyAffinityError).
-Fix: use whole nodes, or one resource for the virtual functions of all NICs.
+Why: Which GPUs of a node are free is not known in advance. If they are on another NUMA node than the NIC, the kubelet
+ rejects the pod (TopologyAffinityError). This concerns topologyManagerPolicy restricted and single-numa-node.
+Fix: request all GPUs of a node, or use one resource name for the virtual functions of all NICs.
 Source: kubernetes v1.35.4 pkg/kubelet/cm/topologymanager/policy.go, with the second pod of a node
 """
 
@@ -15,17 +15,20 @@ WIDE = 8
 
 
 def check(world: World) -> Iterator[Problem]:
-    """Look for such pods where kubelets and virtual functions are among the objects, and nobody describes the nodes."""
+    """Check pods if kubelets and SR-IOV policies are among the objects and the cluster is not described."""
     policy = aligning(world)
-    telling = rails(world)
-    if policy is None or world.inventory is not None or len(telling) < 2:
+    aligned = rails(world)
+    if policy is None or world.inventory is not None or len(aligned) < 2:
         return
     for job in world.workloads():
         for pods in job.pod_sets():
-            asked = pods.needs
-            gpus = max((need.amount for name, need in asked.items() if name in WHOLE_GPUS), default=0)
-            for name, need in asked.items() if 0 < gpus < WIDE else ():
-                if need.amount and "/" in name and name.rpartition("/")[2] in telling:
-                    message = f"{name} is one NIC's, and kubelets are {policy!r}; a pod beside others gets far GPUs"
+            requested = pods.needs
+            gpus = max((need.amount for name, need in requested.items() if name in WHOLE_GPUS), default=0)
+            for name, need in requested.items() if 0 < gpus < WIDE else ():
+                if need.amount and "/" in name and name.rpartition("/")[2] in aligned:
+                    message = (
+                        f"{name} is one NIC; with topologyManagerPolicy {policy!r} the pod is rejected"
+                        " if its GPUs are far from it"
+                    )
                     yield Problem(need.place, message)
                     break

@@ -1,7 +1,7 @@
-"""The head of a Ray cluster with workers takes no work of Ray's.
+"""The head of a Ray cluster with workers must not run tasks.
 
-Why: a task that lands on the head and fills its memory ends the process that all nodes need, and with it the whole job.
-Fix: write num-cpus: "0" into rayStartParams of headGroupSpec.
+Why: A task that fills the head's memory kills the process that all nodes need, and so the whole job.
+Fix: set num-cpus: "0" in rayStartParams of headGroupSpec.
 Source: ray-project/kuberay v1.6.2 ray-operator/controllers/ray/common/pod.go generateRayStartCommand
 """
 
@@ -14,15 +14,15 @@ NONE = ("0", 0)
 
 
 def check(world: World) -> Iterator[Problem]:
-    """Look at heads beside which there are workers; without them the head has to do the work."""
+    """Check heads of clusters with workers; without workers the head has to run the tasks."""
     for job in world.training_jobs():
         found = list(job.pod_sets()) if job.manifest.group == "ray.io" else []
         if not any(pods.count for pods in found if pods.name not in {"head", "submitter"}):
             continue
         for group in (pods.template[:-1] for pods in found if pods.name == "head"):
-            said = (("rayStartParams", "num-cpus"), ("resources", "CPU"), ("resources", "cpu"))
-            if not any(job.manifest.get(*group, *path) in NONE for path in said):
+            fields = (("rayStartParams", "num-cpus"), ("resources", "CPU"), ("resources", "cpu"))
+            if not any(job.manifest.get(*group, *path) in NONE for path in fields):
                 yield Problem(
                     Place(job.manifest, group, key=True),
-                    "the head takes work of Ray's, which may end the cluster; write num-cpus: '0' into rayStartParams",
+                    "the head runs tasks, which may end the whole cluster; set num-cpus: '0' in rayStartParams",
                 )

@@ -1,7 +1,7 @@
-"""Head, workers and submitter run one release of Ray.
+"""Head, workers and submitter must run the same release of Ray.
 
-Why: nodes of another release, or of another Python, are refused by the head, and the workers never join.
-Fix: give all of them one image, by its digest, and write its release as rayVersion or leave that out.
+Why: The head rejects nodes with another release of Ray or Python, so the workers never join.
+Fix: use one image for all of them, by digest; set rayVersion to its release, or remove rayVersion.
 Source: ray-project/ray v2.60.0 python/ray/_private/utils.py check_version_info
 """
 
@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from trainyard.checks import Place, Problem, World
 
 RELEASE = re.compile(r"(?:^|/)ray(?:-ml|-llm)?:v?(\d+\.\d+\.\d+)")
-"""What a tag of Ray's own images says; those of others have numbers of their own."""
+"""The release in a tag of Ray's own images; other images have their own numbers."""
 
 
 def check(world: World) -> Iterator[Problem]:
-    """Compare the releases that images of Ray name with the first of them, and with what the object says itself."""
+    """Compare the release of each Ray image with rayVersion, or else with the first image."""
     for job in world.training_jobs():
         if job.manifest.group != "ray.io":
             continue
@@ -24,6 +24,6 @@ def check(world: World) -> Iterator[Problem]:
             for path, container in list(pods.containers(init=False))[:1]:
                 found = RELEASE.search(str(container.get("image", "")))
                 if found and first and found[1] != first:
-                    message = f"this image has Ray {found[1]}, but the cluster's is {first}; use one image for all"
+                    message = f"this image has Ray {found[1]}, but the cluster runs {first}; use one image for all"
                     yield Problem(Place(job.manifest, (*path, "image")), message)
                 first = first or (found[1] if found else "")

@@ -1,7 +1,8 @@
-"""The networks that a pod names are as many as the virtual functions that it requests.
+"""A pod must name as many networks (k8s.v1.cni.cncf.io/networks) as it requests virtual functions.
 
-Why: with too few devices the pod stays in ContainerCreating for ever, with too many they are allocated and unused.
-Fix: name one network for each virtual function, and request one of its resource for each network.
+Why: With too few virtual functions the pod stays in ContainerCreating forever. With too many, some are allocated but
+ unused.
+Fix: name one network for each virtual function, and request one virtual function for each network.
 Source: k8snetworkplumbingwg/multus-cni v4.3.0 pkg/k8sclient/k8sclient.go
 """
 
@@ -14,7 +15,7 @@ SEVERITY = Severity.ERROR
 
 
 def check(world: World) -> Iterator[Problem]:
-    """Compare, pod set by pod set and resource by resource, what is named with what is requested."""
+    """Compare the named networks with the requested devices, for each pod set and resource."""
     resources = device_resources(world)
     known = frozenset(resources.values())
     for job in world.training_jobs():
@@ -37,7 +38,7 @@ def compare(pods: Pods, resources: Mapping[tuple[str, str], str], known: frozens
             place = pods.place("metadata", "annotations", NETWORKS) if named[resource] else places[resource]
             yield Problem(
                 place,
-                f"pods name {named[resource]} networks of {resource!r} but request {requested[resource]} of its"
+                f"pods name {named[resource]} of the {resource!r} networks, but request {requested[resource]} of its"
                 " virtual functions; make them equal",
             )
 

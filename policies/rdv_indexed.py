@@ -1,7 +1,7 @@
-"""A Job whose pods work together is Indexed, in a JobSet too.
+"""A Job whose pods train together must be Indexed.
 
-Why: otherwise pods have neither a number nor a name that the others could resolve.
-Fix: write completionMode: Indexed, with completions equal to parallelism.
+Why: Otherwise pods have no index, and no host name that other pods can resolve. The ranks never find each other.
+Fix: set completionMode: Indexed, with completions equal to parallelism.
 Source: kubernetes v1.35 staging/src/k8s.io/api/batch/v1/types.go
 """
 
@@ -11,7 +11,7 @@ from trainyard.checks import Problem, World, gangs
 
 
 def check(world: World) -> Iterator[Problem]:
-    """Look at Jobs that start a launcher on several nodes; those of a JobSet are Indexed unless they say otherwise."""
+    """Check Jobs that start a launcher on several nodes; those of a JobSet are Indexed by default."""
     for job in world.training_jobs():
         kind = job.manifest.kind
         if kind not in ("Job", "JobSet") or job.manifest.group not in ("batch", "jobset.x-k8s.io"):
@@ -20,5 +20,8 @@ def check(world: World) -> Iterator[Problem]:
             mode = pods.manifest.text(*pods.template[:-1], "completionMode") or ("Indexed" if kind == "JobSet" else "")
             for gang in gangs(pods):
                 if mode != "Indexed":
-                    message = f"{gang.launcher} runs on {gang.nodes} nodes, but the Job is not Indexed; make it so"
+                    message = (
+                        f"{gang.launcher} runs on {gang.nodes} nodes, but the Job is not Indexed"
+                        "; set completionMode: Indexed"
+                    )
                     yield Problem(gang.place, message)

@@ -1,7 +1,7 @@
-"""An emptyDir is on a medium that the kubelet knows.
+"""The medium of an emptyDir must be one that the kubelet supports.
 
-Why: the server takes any word, but the kubelet cannot set the volume up, and the pod stays in ContainerCreating.
-Fix: write Memory, HugePages, or no medium.
+Why: The API server accepts any text, but the kubelet cannot mount the volume. The pod stays in ContainerCreating.
+Fix: write Memory or HugePages, or remove medium.
 Source: kubernetes v1.35 pkg/volume/emptydir/empty_dir.go SetUpAt: unknown storage medium
 """
 
@@ -11,11 +11,11 @@ from trainyard.checks import Problem, World, did_you_mean
 
 MEDIA = ("", "Memory", "HugePages")
 SIZED = "HugePages-"
-"""What a medium of pages of one size begins with."""
+"""The prefix of a medium with pages of one size."""
 
 
 def check(world: World) -> Iterator[Problem]:
-    """Look at the volumes of whatever makes pods."""
+    """Check the volumes of every object that creates pods."""
     for job in world.workloads():
         for pods in job.pod_sets():
             at = (*pods.template, "spec", "volumes", "*", "emptyDir", "medium")
@@ -24,4 +24,4 @@ def check(world: World) -> Iterator[Problem]:
                     near = next((item for item in MEDIA if item.lower() == medium.lower()), "")
                     hint = f"did you mean {near!r}?" if near else did_you_mean(medium, MEDIA[1:])
                     place = pods.place(*path[len(pods.template) :])
-                    yield Problem(place, f"the kubelet knows no medium {medium!r}; {hint}")
+                    yield Problem(place, f"medium is {medium!r}, which the kubelet does not support; {hint}")

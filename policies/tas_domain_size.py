@@ -1,7 +1,7 @@
-"""Pods that must run in one topology domain are no more than its nodes can hold.
+"""Pods that require one topology domain must fit into its nodes.
 
-Why: Kueue finds no domain for them on an empty cluster either, so the job is never admitted.
-Fix: require a coarser level, prefer the level instead, or ask for fewer nodes.
+Why: Otherwise Kueue finds no domain even on an empty cluster, and never admits the job.
+Fix: require a larger level, make the level preferred (podset-preferred-topology), or request fewer nodes.
 Source: kubernetes-sigs/kueue v0.19.2 pkg/cache/scheduler/tas_flavor_snapshot.go
 """
 
@@ -39,20 +39,20 @@ def check(world: World) -> Iterator[Problem]:
                 continue
             for nodes, wanted in sorted(known)[-1:]:
                 message = (
-                    f"{pods.name} needs {wanted} nodes in one domain of {level!r}, but the largest has {nodes}"
-                    "; write preferred, or use fewer nodes"
+                    f"pods {pods.name!r} need {wanted} nodes in one {level!r}, but the largest has {nodes}"
+                    "; make it preferred or use fewer nodes"
                 )
                 yield Problem(pods.place("metadata", "annotations", REQUIRED), message)
 
 
 def fewest(job: TrainingJob, pods: Pods) -> int:
-    """Return with how many pods of a set the job may start."""
+    """Return the fewest pods of a set with which the job may start."""
     least = whole_number(job.manifest.annotations.get(FEWEST, ""))
     return pods.count if least is None else min(pods.count, least)
 
 
 def domains(queues: Queues, job: TrainingJob, pods: Pods, level: str) -> Iterator[tuple[int, int]]:
-    """Yield the nodes of the largest domain that a pod set could run in, and its pods on one node; 0: not known."""
+    """Yield the nodes of the largest domain for a pod set, and its pods on one node; 0 if unknown."""
     queue = queues.of(job)
     resources = frozenset(name for name, need in pods.needs.items() if need.amount)
     flavors = queues.flavors(queue, resources) if queue else []
@@ -63,12 +63,12 @@ def domains(queues: Queues, job: TrainingJob, pods: Pods, level: str) -> Iterato
     for labels in chosen:
         if any(labels.get(key, value) != value for key, value in selector.items()):
             continue
-        declared = of_inventory(queues.world, pods, labels, level)
-        yield declared or of_nodes(queues.world, pods, {**labels, **selector}, level)
+        declared = described_domain(queues.world, pods, labels, level)
+        yield declared or node_domain(queues.world, pods, {**labels, **selector}, level)
 
 
-def of_inventory(world: World, pods: Pods, labels: dict[str, str], level: str) -> tuple[int, int] | None:
-    """Return the size of a domain of the inventory's pool that the labels choose, and the pods that a node holds."""
+def described_domain(world: World, pods: Pods, labels: dict[str, str], level: str) -> tuple[int, int] | None:
+    """Return the nodes of a domain in the described pool with these labels, and the pods that a node holds."""
     found = pool_of(world, labels)
     if world.inventory is None or found is None:
         return None
@@ -80,8 +80,8 @@ def of_inventory(world: World, pods: Pods, labels: dict[str, str], level: str) -
     return sizes.get(name, 0), holds(offered(world, found[0]), pods.needs) or 0
 
 
-def of_nodes(world: World, pods: Pods, labels: dict[str, str], level: str) -> tuple[int, int]:
-    """Return the size of the largest domain among Nodes with the labels, and the pods that one holds at best."""
+def node_domain(world: World, pods: Pods, labels: dict[str, str], level: str) -> tuple[int, int]:
+    """Return the size of the largest domain among Nodes with the labels, and the most pods that one holds."""
     nodes = [item for item in world.of("Node", group="") if labels.items() <= item.labels.items()]
     sizes = Counter(node.labels[level] for node in nodes if level in node.labels)
     value = [holds(allocatable(node), pods.needs) or 0 for node in nodes]

@@ -1,8 +1,8 @@
-"""A gang waits for no more pods than there are, or than Kueue admits.
+"""A PodGroup must not wait for more pods than there are, or than Kueue admits.
 
-Why: its scheduler binds no pod before so many of the group have a node, so that none ever starts and the quota stays
- taken.
-Fix: lower minMember to the pods of the group; of a job that Kueue may admit with fewer, to those.
+Why: The scheduler binds no pod of the group until minMember of them have a node. So none ever starts, and the quota
+ stays in use.
+Fix: set minMember to the number of pods; if Kueue may admit fewer (job-min-parallelism), to that number.
 Source: kubernetes-sigs/scheduler-plugins v0.34.7 pkg/coscheduling/core/core.go PreFilter, Permit;
  kubernetes-sigs/kueue v0.19.2 pkg/controller/jobs/job/job_controller.go JobMinParallelismAnnotation
 """
@@ -18,7 +18,7 @@ FEWEST = "kueue.x-k8s.io/job-min-parallelism"
 
 
 def check(world: World) -> Iterator[Problem]:
-    """Count the pods of every group among the objects; of a group without any nothing is known."""
+    """Count the pods of every group; a group without pods among the objects is not checked."""
     pods: dict[tuple[str, str], int] = defaultdict(int)
     for job in world.training_jobs():
         fewest = whole_number(job.manifest.annotations.get(FEWEST, "")) if job.queue_name else None
@@ -32,5 +32,6 @@ def check(world: World) -> Iterator[Problem]:
         there = pods.get((group.namespace or "default", group.name))
         wanted = group.get("spec", "minMember")
         if there is not None and isinstance(wanted, int) and wanted > there:
-            message = f"group {group.name!r} waits for {wanted} pods, but as few as {there} may come; lower minMember"
+            pods_text = f"{there} pod{'' if there == 1 else 's'}"
+            message = f"minMember is {wanted}, but group {group.name!r} may have as few as {pods_text}; use {there}"
             yield Problem(Place(group, ("spec", "minMember")), message)

@@ -1,8 +1,8 @@
-"""Variables in a command line are written as Kubernetes expands them, and are set for the container.
+"""Variables in a command line must be written as $(NAME) and set for the container.
 
-Why: without a shell only $(NAME) is expanded, and only where NAME is in the container's env; everything else reaches
- the program as it is written, and nothing reports it.
-Fix: write $(NAME) and set NAME in env, or run the line by `sh -c`; $$(NAME) says that it is meant as it is written.
+Why: Without a shell Kubernetes expands only $(NAME), and only if NAME is in the container's env. Any other text reaches
+ the program unchanged, without an error.
+Fix: write $(NAME) and set NAME in env, or run the line with `sh -c`; to keep the text $(NAME), write $$(NAME).
 Source: kubernetes v1.35 staging/src/k8s.io/api/core/v1/types.go Container.Command; third_party/forked/golang/expansion
 """
 
@@ -15,10 +15,10 @@ from trainyard.checks import Place, Problem, Severity, TrainingJob, World, injec
 EXPANDED = re.compile(r"\$\$|\$\(([^)\s]*)\)")
 SHELL = re.compile(r"(?<!\$)\$\{([A-Z][A-Z0-9_]*)\}|(?:(?<=[=/:])|^)\$([A-Z][A-Z0-9_]*)(?=$|[/:])")
 
-FROM_OUTSIDE = re.compile(
+SET_BY_OTHERS = re.compile(
     r"\w+_SERVICE_(?:HOST|PORT\w*)|\w+_PORT(?:_\w+)?|PCIDEVICE_\w+|NVIDIA_\w+|(?:AWS|AZURE|GOOGLE)_\w+"
 )
-"""What the kubelet sets of Services and devices, and what clouds' webhooks set of identities."""
+"""Variables that the kubelet sets for Services and devices, and clouds' webhooks for identities."""
 
 TRAINER = ("spec", "trainer")
 """Where a TrainJob names variables that come behind those of its runtime."""
@@ -28,32 +28,34 @@ VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 
 
 def check(world: World) -> Iterator[Problem]:
-    """Look at the command line and the variables of every container of whatever trains."""
+    """Check the command line and the variables of every container."""
     for job in world.workloads():
-        yield from of_variables(job)
+        yield from shell_values(job)
         for path, container in job.containers():
-            known = variables(container)
+            known = env_names(container)
             for place, text in texts(job, path, container):
                 if "$" not in text:
                     continue
-                for name in undefined(text, known, job):
-                    message = f"$({name}) stays as it is written: the container has no variable {name!r}; set it in env"
+                for name in undefined_names(text, known, job):
+                    message = (
+                        f"$({name}) is not expanded, because the container has no variable {name!r}; set it in env"
+                    )
                     yield Problem(place, message)
                 for match in SHELL.finditer(text):
                     name = match[1] or match[2]
                     yield Problem(
-                        place, f"{match[0]} is for a shell, and none runs here; write $({name}), or use sh -c"
+                        place, f"{match[0]} is not expanded, because no shell runs here; write $({name}) or use sh -c"
                     )
 
 
-def of_variables(job: TrainingJob) -> Iterator[Problem]:
-    """Yield values that begin or go on with a shell's variable, such as `$PATH:/opt/bin`."""
+def shell_values(job: TrainingJob) -> Iterator[Problem]:
+    """Yield variables whose values contain a shell variable, such as `$PATH:/opt/bin`."""
     for variable in job.variables():
         match = SHELL.search(variable.value) if variable.value and "$" in variable.value else None
         if match is not None:
             name = match[1] or match[2]
-            other = f", or $({name})" if name != variable.name else ""
-            message = f"{variable.name} has {match[0]}, which only a shell knows; write its value{other}"
+            hint = "write its value" if name == variable.name else f"write its value or $({name})"
+            message = f"{variable.name} contains {match[0]}, which only a shell expands; {hint}"
             yield Problem(variable.place, message, severity=Severity.WARNING)
     for path, container in job.containers():
         if path != TRAINER:
@@ -62,7 +64,7 @@ def of_variables(job: TrainingJob) -> Iterator[Problem]:
 
 def in_order(job: TrainingJob, path: tuple[str | int, ...], container: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield values that refer to a variable that nothing sets, or that stands behind them: only those before count."""
-    known = variables(container)
+    known = env_names(container)
     if known is None:
         return
     before: set[str] = set()
@@ -70,7 +72,7 @@ def in_order(job: TrainingJob, path: tuple[str | int, ...], container: Mapping[s
         if not isinstance(variable, dict) or not isinstance(name := variable.get("name"), str):
             continue
         value = variable.get("value")
-        for missing in undefined(value, frozenset(before), job) if isinstance(value, str) else ():
+        for missing in undefined_names(value, frozenset(before), job) if isinstance(value, str) else ():
             if not VARIABLE.fullmatch(missing):
                 continue
             why, hint = reason(missing, name, known)
@@ -89,8 +91,8 @@ def reason(missing: str, name: str, known: frozenset[str]) -> tuple[str, str]:
     return f"nothing sets {missing!r}", "set it in env"
 
 
-def variables(container: Mapping[str, Any]) -> frozenset[str] | None:
-    """Return the names in a container's env; None where more come from elsewhere."""
+def env_names(container: Mapping[str, Any]) -> frozenset[str] | None:
+    """Return the names in a container's env; None if envFrom adds others."""
     if container.get("envFrom"):
         return None
     env = container.get("env")
@@ -98,11 +100,11 @@ def variables(container: Mapping[str, Any]) -> frozenset[str] | None:
     return frozenset(name for name in found if isinstance(name, str))
 
 
-def undefined(text: str, known: frozenset[str] | None, job: TrainingJob) -> Iterator[str]:
-    """Yield the names in a text that nothing is known to set."""
+def undefined_names(text: str, known: frozenset[str] | None, job: TrainingJob) -> Iterator[str]:
+    """Yield the names in a text that no env, controller or kubelet sets."""
     if known is None:
         return
     for match in EXPANDED.finditer(text):
         name = match[1]
-        if name and name not in known and not injected(job, name) and not FROM_OUTSIDE.fullmatch(name):
+        if name and name not in known and not injected(job, name) and not SET_BY_OTHERS.fullmatch(name):
             yield name

@@ -1,7 +1,7 @@
-"""A launcher waits for no more nodes than there are pods that start it.
+"""A launcher must not wait for more nodes than there are pods that start it.
 
-Why: those that are there wait at the rendezvous for others that never come, until it times out.
-Fix: write as many nodes as pods start the launcher, or give the pods that are missing.
+Why: Otherwise the pods wait at the rendezvous for others that never come, until it times out.
+Fix: set the number of nodes to the number of pods, or add the missing pods.
 Source: pytorch v2.9 torch/distributed/run.py; accelerate v1.15.0 src/accelerate/commands/launch.py
 """
 
@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from trainyard.checks import Problem, World, gangs
 
 ONE_BY_ONE = {"Job", "Pod"}
-"""Kinds of which somebody may make one object for each node, with its number written in."""
+"""Kinds of which a user may create one object for each node, each with its own rank."""
 
 
 def check(world: World) -> Iterator[Problem]:
-    """Look at launchers whose number of nodes is written; one that takes a range finds its own, as does elasticity."""
+    """Check launchers with a fixed number of nodes; a range or an elasticPolicy adapts to the pods."""
     for job in world.training_jobs():
         if job.manifest.get("spec", "elasticPolicy"):
             continue
@@ -25,4 +25,6 @@ def check(world: World) -> Iterator[Problem]:
         for _, gang in found:
             if gang.nodes > there:
                 start = "1 pod starts" if there == 1 else f"{there} pods start"
-                yield Problem(gang.place, f"{gang.launcher} waits for {gang.nodes} nodes, but {start} it")
+                yield Problem(
+                    gang.place, f"{gang.launcher} waits for {gang.nodes} nodes, but only {start} it; use {there}"
+                )

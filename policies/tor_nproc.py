@@ -1,8 +1,8 @@
-"""A launcher starts a process for each GPU of its container.
+"""A launcher must start one process for each GPU of its container.
 
-Why: two processes on one GPU end with NCCL's "Duplicate GPU detected", and GPUs without a process are paid for and
+Why: Two processes on one GPU end with NCCL's "Duplicate GPU detected". GPUs without a process are paid for and stay
  idle.
-Fix: write as many processes as the container has GPUs, or gpu, which counts them.
+Fix: set --nproc-per-node, or nprocPerNode of a PyTorchJob, to the number of GPUs, or to gpu, which counts them.
 Source: pytorch v2.9 torch/distributed/run.py; NCCL 2.30 src/init.cc; training-operator v1.9.4 pytorch/envvar.go;
  huggingface/accelerate 1.15.0.dev0 src/accelerate/utils/launch.py
 """
@@ -29,7 +29,7 @@ def check(world: World) -> Iterator[Problem]:
                 if launcher.startswith("accelerate"):
                     written = by_machine(options)
                 else:
-                    written = options.get(OPTION) or of_job(job)
+                    written = options.get(OPTION) or processes_of_job(job)
                 if written is not None and gpus:
                     yield from compare(launcher, written, gpus)
 
@@ -39,11 +39,12 @@ def compare(launcher: str, written: tuple[Place, str], gpus: int) -> Iterator[Pr
     place, processes = written[0], whole_number(written[1])
     if processes is None:
         return
+    hint = "count those of all nodes" if launcher.startswith("accelerate") else f"use {gpus}"
     count = "1 process" if processes == 1 else f"{processes} processes"
     if processes > gpus:
-        yield Problem(place, f"{launcher} starts {count}, but the container has {of(gpus)}")
+        yield Problem(place, f"{launcher} starts {count}, but the container has {gpu_text(gpus)}; {hint}")
     elif 0 < processes < gpus:
-        message = f"{launcher} starts {count}, but the container has {of(gpus)}; the others may stay idle"
+        message = f"{launcher} starts {count}, so {gpus - processes} of {gpu_text(gpus)} may stay idle; {hint}"
         yield Problem(place, message, severity=Severity.WARNING)
 
 
@@ -56,19 +57,19 @@ def by_machine(options: dict[str, tuple[Place, str]]) -> tuple[Place, str] | Non
     return (place, str(processes // machines)) if machines and processes and processes >= machines else None
 
 
-def of(gpus: int) -> str:
-    """Return a number of GPUs in words."""
+def gpu_text(gpus: int) -> str:
+    """Return a number of GPUs with its unit."""
     return "1 GPU" if gpus == 1 else f"{gpus} GPUs"
 
 
-def of_job(job: TrainingJob) -> tuple[Place, str] | None:
-    """Return the number of processes in a PyTorchJob, which its operator hands to torchrun as a variable."""
+def processes_of_job(job: TrainingJob) -> tuple[Place, str] | None:
+    """Return nprocPerNode of a PyTorchJob, which its operator gives to torchrun as a variable."""
     said = job.manifest.text("spec", "nprocPerNode") if job.manifest.kind == "PyTorchJob" else ""
     return (job.place("spec", "nprocPerNode"), said) if said else None
 
 
 def gpus_of(pods: Pods, container: tuple[str | int, ...]) -> int:
-    """Return how many whole GPUs a container has."""
+    """Return the whole GPUs of a container."""
     return sum(
         amount.quantity.value()
         for amount in pods.limits(init=False)

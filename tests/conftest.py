@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import example_counts
+from repo import Repo
 from trainyard.base.system.unforeseen import TRACEBACK
 
 LONG = ("slow", "cluster", "argocd")
@@ -89,6 +90,12 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     if spent > limit and not watched and not any(map(item.get_closest_marker, LONG)):
         pytest.fail(f"took {spent:.1f} s of CPU time, at most {limit} are for unit tests; quicken it or mark it slow")
     return result
+
+
+@pytest.fixture
+def repo(first: Repo, tmp_path: Path) -> Repo:
+    """Return a copy of the repository that the fixture `first` of a module makes once for all of its tests."""
+    return first.copied(tmp_path / "repo")
 
 
 @pytest.fixture

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from textwrap import dedent
 
 from conftest import ROOT
 
-BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^( *)```(\w+)([^\n]*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 
 
 def text(name: str, section: str = "") -> str:
@@ -23,15 +24,16 @@ def text(name: str, section: str = "") -> str:
 def blocks(name: str, language: str, section: str = "") -> Iterator[str]:
     """Yield the code blocks of a page, or of a section, in one language."""
     for match in BLOCK.finditer(text(name, section)):
-        if match[1] == language:
-            yield match[3]
+        if match[2] == language:
+            yield dedent(match[4])
 
 
 def files(name: str, section: str = "") -> dict[str, str]:
     """Return the code blocks whose first line is a comment with the path of a file, by that path."""
     found = {}
     for match in BLOCK.finditer(text(name, section)):
-        named = re.match(r"# ((?:[\w.-]+/)*[\w-]+\.\w+)\n", match[3])
+        shown = dedent(match[4])
+        named = re.match(r"# ((?:[\w.-]+/)*[\w-]+\.\w+)\n", shown)
         if named:
-            found[named[1]] = match[3]
+            found[named[1]] = shown
     return found

@@ -116,8 +116,8 @@ class Site:
         snapshot, notes = find_base(git.find(self.repo.root), disk, live=self.live, ref=base, writing=not checking)
         decision = decide(self.asked(), snapshot, terms)
         rendered = [*self.folders(), *self.render(decision.fresh)]
-        tree = assemble(decision, rendered, snapshot, terms, folder=self.generated)
-        return finish(disk, tree, decision, notes=notes, checking=checking)
+        made = assemble(decision, rendered, snapshot, terms, folder=self.generated)
+        return finish(disk, made.tree, made.decision, notes=notes, checking=checking)
 
     def synth(self, *, base: str | None = None) -> Work:
         """Write the tree; no error may stand."""

@@ -19,7 +19,6 @@ TEAM = make_team(
     priorities=["low", "normal"], serviceAccounts=["reader"], secrets=["tokens"], podSecurity={"other": "privileged"}
 )
 ALLOWED = of(make_repository(), "test", CLUSTER, "nlp", TEAM)
-BASELINE = of(make_repository(), "test", CLUSTER, "nlp", make_team(podSecurity="baseline"))
 
 
 DAEMON = f"registry.example.com/mirror/daemon:v1@sha256:{'a' * 64}"

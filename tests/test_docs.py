@@ -55,6 +55,14 @@ def files(top):
             yield pytest.param(named[1], text, id=f"{page}:{named[1]}")
 
 
+def changes():
+    """YAML blocks that show the fields of a job that are added or replaced: the job's file, the fields."""
+    for page, _, text in blocks("yaml"):
+        named = re.match(r"# in (jobs/\S+)\n", text)
+        if named:
+            yield pytest.param(named[1], yaml.safe_load(text), id=f"{page}:{named[1]}")
+
+
 def policies():
     """The policies in Python that the documentation shows."""
     return [text for _, _, text in blocks("python") if "trainyard.checks import" in text]
@@ -71,6 +79,9 @@ def copy(tmp_path_factory):
         for name, text in (file.values for file in files(top)):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text)
+    for number, (name, fields) in enumerate(change.values for change in changes()):
+        job = {**yaml.safe_load((folder / name).read_text()), **fields}
+        (folder / "jobs" / "nlp" / f"changed-{number}.yaml").write_text(yaml.safe_dump(job, sort_keys=False))
     for _, _, text in blocks("python"):
         if "trainyard.specs import Job" in text:
             (folder / "jobs" / "nlp" / "rates.py").write_text(text)
@@ -98,7 +109,8 @@ def test_what_the_docs_show_comes_out_and_runs(rendered, request):
     """
     shown = {file.values[0] for top in ("jobs", "platform") for file in files(top)}
     assert {"jobs/nlp/hello.yaml", "jobs/nlp/bert-large.yaml", "platform/clusters/demo.yaml"} <= shown
-    for name in ("hello", "bert-large", "tiny", "rates-low", "rates-high"):
+    changed = [f"changed-{number}" for number, _ in enumerate(changes())]
+    for name in ("hello", "bert-large", "tiny", "rates-low", "rates-high", *changed):
         assert list(rendered.glob(f"generated/*/runs/nlp/{name}-????????")), name
     update = request.config.getoption("--update")
     same(rendered, update=update)
@@ -366,6 +378,20 @@ def test_the_architecture_shows_the_wings_that_lint_enforces():
         if wing and wing not in ("base", "specs"):
             names = {name for line in contract["layers"] for name in re.split(r" [|:] ", line)}
             assert names <= set(re.findall(r"`(\w+)`", rows[wing])), wing
+
+
+def test_tests_are_where_the_architecture_says():
+    """A folder of tests is a folder of the package without its wing, or has a row of its own on the page."""
+    package, tests = ROOT / "platform" / "trainyard", ROOT / "tests"
+    section = ARCHITECTURE.partition("## A module's test")[2].partition("\n## ")[0]
+    rows = [re.findall(r"`([^`]+)`", row) for row in re.findall(r"^\| (.*) \|$", section, re.MULTILINE)]
+    named = {name.removeprefix("tests/").rstrip("/") for row in rows for name in row}
+    folders = {path.parent.relative_to(tests).as_posix() for path in tests.glob("*/**/test_*.py")}
+    assert not [
+        name for name in folders - named if not list(package.glob(name)) and not list(package.glob(f"*/{name}"))
+    ]
+    for name in named:
+        assert list(tests.glob(name)) or list(package.glob(name)) or list(ROOT.glob(name)), name
 
 
 def test_every_layer_of_a_finding_has_its_row():

@@ -160,27 +160,21 @@ def test_an_empty_list_has_no_objects() -> None:
 WRONG = {
     "a text": (
         "just text\n",
-        "1:1 decode/not-an-object: document is a string; an object with apiVersion and kind is wanted",
+        "1:1 decode/not-an-object: document is a string; write an object with apiVersion and kind",
     ),
-    "a number": ("5\n", "1:1 decode/not-an-object: document is a number; an object with apiVersion and kind is wanted"),
-    "a list": ("- a\n", "1:1 decode/not-an-object: document is a list; an object with apiVersion and kind is wanted"),
+    "a number": ("5\n", "1:1 decode/not-an-object: document is a number; write an object with apiVersion and kind"),
+    "a list": ("- a\n", "1:1 decode/not-an-object: document is a list; write an object with apiVersion and kind"),
     "objects in a list": (
         "- {apiVersion: v1, kind: Pod}\n- {apiVersion: v1, kind: Service}\n",
         "1:1 decode/not-an-object: document is a list of objects; put '---' between them, or make them items of a List",
     ),
     "a directive": (
         "%YAML 1.2\n---\n",
-        (
-            "1:1 decode/directive: a line that begins with '%' is a document of its own to kubectl, and no object; "
-            "remove it"
-        ),
+        "1:1 decode/directive: kubectl reads a line that begins with '%' as a separate document; remove it",
     ),
     "a directive behind an object": (
         "---\n# a comment\n---\n# more\n%TAG ! x:\n---\n",
-        (
-            "5:1 decode/directive: a line that begins with '%' is a document of its own to kubectl, and no object; "
-            "remove it"
-        ),
+        "5:1 decode/directive: kubectl reads a line that begins with '%' as a separate document; remove it",
     ),
     "a List without items": (
         "apiVersion: v1\nkind: List\nmetadata: {}\n",
@@ -207,19 +201,19 @@ WRONG = {
     ),
     "the wrong case": (
         "apiversion: v1\nkind: Pod\n",
-        "1:1 decode/apiversion: apiVersion is missing, but 'apiversion' is there; keys are told apart by case",
+        "1:1 decode/apiversion: apiVersion is missing, but 'apiversion' exists; keys are case-sensitive",
     ),
     "items that are no list": (
         "apiVersion: v1\nkind: List\nitems: {a: 1}\n",
-        "3:8 decode/items: items is a map; a list of objects is wanted",
+        "3:8 decode/items: items is a map; write a list of objects",
     ),
     "an item that is no object": (
         "apiVersion: v1\nkind: List\nitems:\n- 5\n",
-        "4:3 decode/not-an-object: item 0 is a number; an object with apiVersion and kind is wanted",
+        "4:3 decode/not-an-object: item 0 is a number; write an object with apiVersion and kind",
     ),
     "a list in a list": (
         "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: PodList\n  items: []\n",
-        "5:9 decode/nested-list: a PodList stands inside a list; write its items out",
+        "5:9 decode/nested-list: a PodList is inside a list; write its items out",
     ),
 }
 

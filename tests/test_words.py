@@ -5,13 +5,22 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from typer.main import get_command
 
 from conftest import ROOT
 from trainyard.base import catalogue
-from trainyard.base.system.data import PACKAGE
+from trainyard.base.documents import load
+from trainyard.base.system.data import PACKAGE, policy_files
+from trainyard.faces.cli import build, commands
+from trainyard.specs import Cluster, Job, Repository, Spec, Team
+from trainyard.specs.models.base import docstrings
 
 WORDS_OF_A_SENTENCE = 25
 WORDS_OF_A_MESSAGE = 20
+WORDS_TO_A_STOP = 30
 
 PRIVATE = (
     "stands against",
@@ -28,13 +37,53 @@ PRIVATE = (
 )
 """Phrases that only people who know this project understand; each has a plain word."""
 
-UPSTREAM = ("upstream/apiserver/", "upstream/kueue/")
-"""Packages whose long texts are Kubernetes' and Kueue's own, word by word."""
+UNCLEAR = {
+    phrase: re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE)
+    for phrase, pattern in {
+        "ask for": r"(?:ask|asks|asked|asking) for",
+        "told": r"(?:is|are|be|not) told|tells?",
+        "pass over": r"pass(?:es|ed)? over",
+        "past the quota": r"past (?:the|every|any) quota",
+        "leave out": r"lea(?:ve|ves|ving|ft) (?:\w+ )?out",
+        "say so": r"says? so",
+        "make it so": r"(?:make|call) it so",
+        "go on with": r"go(?:es)? on with",
+        "somebody": r"somebody(?:'s)?|anybody(?:'s)?|nobody(?:'s)?",
+        "whatever": r"whatever",
+        "by itself": r"by itself",
+        "is of": r"(?:is|are) of (?:the|a|one|no)",
+        "for want of": r"for want of",
+        "anew": r"anew",
+        "stand": r"stands? (?:on|at|in|still|beside)",
+        "none that": r"(?:is|are) none that",
+        "what is not": r"what (?:is|has|a|it|they|the) ",
+        "be there": r"that (?:is|are) there",
+    }.items()
+}
+"""What pages and messages of policies say in other words, by the word that a reader would stumble over."""
+
+UPSTREAM = ("upstream/kueue/", "upstream/kubelet/")
+"""Packages whose long texts are Kueue's and the kubelet's own, word by word."""
+
+SERVER = "upstream/apiserver/"
+"""The package whose rules and details `trainyard` says in its own words."""
+
+NAMES = ("mpirun", "pfNames")
+"""Names that begin with a small letter, with which a sentence may begin."""
 
 MAKERS = frozenset({"at", "of", "Breach", "Problem"})
 """What is called with a message."""
 
+DETAILS = frozenset({"Fault", "forbidden", "invalid", "missing", "required"})
+"""What is called with the reason of a problem, from which a sentence is made."""
+
+RIDDLES = re.compile(
+    r"\b(?:told|tells|asks|asked|holds|stands?|speaks?|whoever|nobody|judged?)\b|\bwhat (?:is|it|a|the)\b"
+)
+"""Words that the rules and the reasons of the API server need not."""
+
 ENTRIES = catalogue.entries(ROOT)
+POLICIES = {path.name: catalogue.policy(path) for path in policy_files(ROOT)}
 FIX = re.compile(r"[a-z]")
 NO_VERBS = frozenset(
     {"a", "an", "the", "this", "that", "it", "its", "one", "what", "which", "who", "nothing", "nobody", "there", "no"}
@@ -55,21 +104,36 @@ def template(node: ast.expr) -> str | None:
     return None
 
 
-def messages() -> Iterator[tuple[str, str]]:
-    """Yield the file and the template of every text that is a message: of a finding, or of a problem of a policy."""
+def messages(makers: frozenset[str] = MAKERS) -> Iterator[tuple[str, str]]:
+    """Yield the file and the template of every text that is a message: of a finding, or of a problem of a policy.
+
+    `makers` are the functions that are called with a message.
+    """
     files = {path.relative_to(PACKAGE).as_posix(): path for path in PACKAGE.rglob("*.py")}
     files |= {f"policies/{path.name}": path for path in (ROOT / "policies").glob("*.py")}
     for name, path in files.items():
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             values: list[ast.expr] = []
-            if isinstance(node, ast.Assign) and any(getattr(target, "id", "") == "message" for target in node.targets):
+            if isinstance(node, ast.Assign) and any(
+                getattr(target, "id", "") in ("detail", "message") for target in node.targets
+            ):
                 values = [node.value]
-            if isinstance(node, ast.Call) and {getattr(node.func, key, "") for key in ("attr", "id")} & MAKERS:
+            if isinstance(node, ast.Call) and {getattr(node.func, key, "") for key in ("attr", "id")} & makers:
                 values = node.args
             yield from ((name, text) for text in map(template, values) if text is not None and " " in text)
 
 
-MESSAGES = sorted(set(messages()))
+def cel_messages() -> Iterator[tuple[str, str]]:
+    """Yield the file and the text of every message of a policy in CEL."""
+    for path in (path for path in policy_files(ROOT) if path.suffix == ".yaml"):
+        for document in load(path.read_bytes(), file=path.name)[0]:
+            for validation in document.value["spec"]["validations"]:
+                yield f"policies/{path.name}", validation["message"]
+
+
+MESSAGES = sorted({*messages(), *cel_messages()})
+REASONS = sorted({(file, text) for file, text in messages(DETAILS) if file.startswith(SERVER)})
+OF_SERVER = {id_: entry for id_, entry in ENTRIES.items() if any(".upstream." in name for name in entry.declared)}
 
 
 def test_sentences_of_a_rule_are_short() -> None:
@@ -125,3 +189,198 @@ def test_messages_have_no_private_phrase() -> None:
 def test_messages_are_no_sentences_with_an_end() -> None:
     """A message has no full stop at its end."""
     assert [(file, text) for file, text in MESSAGES if re.search(r"[a-z]\.$", text)] == []
+
+
+def test_pages_of_policies_have_short_sentences() -> None:
+    """A policy's title, why and fix have at most 20 words up to a colon or semicolon, and 30 up to a full stop."""
+    long = {
+        (file, part)
+        for file, rule in POLICIES.items()
+        for text in (rule.title, rule.why, rule.fix)
+        for parts, most in ((sentences(text), WORDS_OF_A_MESSAGE), (re.split(r"(?<=[.])\s+", text), WORDS_TO_A_STOP))
+        for part in parts
+        if len(part.split()) > most
+    }
+    assert long == set()
+
+
+def test_pages_of_policies_have_no_unclear_word() -> None:
+    """Who knows Kubernetes and Kueue, and not this project, understands each word of a policy's page."""
+    found = {
+        (file, phrase)
+        for file, rule in POLICIES.items()
+        for phrase, pattern in UNCLEAR.items()
+        if pattern.search(f"{rule.title} {rule.why} {rule.fix}")
+    }
+    assert found == set()
+
+
+def test_messages_of_policies_have_no_unclear_word() -> None:
+    """Neither does a message of a policy, in Python or in CEL."""
+    of_policies = [(file, text) for file, text in MESSAGES if file.startswith("policies/")]
+    assert {file for file, _ in of_policies} == {f"policies/{file}" for file in POLICIES}
+    assert [(file, text) for file, text in of_policies for pattern in UNCLEAR.values() if pattern.search(text)] == []
+
+
+def test_a_reason_begins_with_a_capital_letter() -> None:
+    """A policy's why is several sentences, so its first one begins as the others do."""
+    assert [file for file, rule in POLICIES.items() if rule.why[:1].islower() and not rule.why.startswith(NAMES)] == []
+
+
+def test_rules_of_the_server_are_all_there() -> None:
+    """Rules and reasons of the API server's checks are found."""
+    assert len(OF_SERVER) > 250
+    assert len(REASONS) > 500
+
+
+def test_a_rule_of_the_server_has_a_title_of_its_own() -> None:
+    """No two rules of the API server have one title."""
+    titles = [entry.rule.title for entry in OF_SERVER.values()]
+    assert sorted(titles) == sorted(set(titles))
+
+
+def test_a_rule_of_the_server_is_short_and_plain() -> None:
+    """No sentence of it has more than 20 words, and none needs a riddle."""
+    texts = [
+        (id_, sentence)
+        for id_, entry in OF_SERVER.items()
+        for text in (entry.rule.title, entry.rule.why, entry.rule.fix)
+        for sentence in sentences(text)
+    ]
+    assert [(id_, text) for id_, text in texts if len(text.split()) > WORDS_OF_A_MESSAGE or RIDDLES.search(text)] == []
+
+
+def test_a_reason_of_the_server_is_short_and_plain() -> None:
+    """The reason that follows a field's name has at most 20 words, no riddle and no full stop."""
+    assert [(file, text) for file, text in REASONS if len(text.split()) > WORDS_OF_A_MESSAGE] == []
+    assert [(file, text) for file, text in REASONS if RIDDLES.search(text) or re.search(r"[a-z]\.$", text)] == []
+
+
+OURS = ("base/", "specs/", "render/", "judge/", "change/", "faces/")
+"""Wings whose texts are all ours."""
+
+SPOKEN = re.compile(
+    r"\b(?:stands? against|(?:is|are|was|were) told(?! to)|asked for by|nobody says|somebody says|since nobody"
+    r"|(?:is|are) no (?:kind|key|list|map|text|number|object|part|role|file|folder|commit|word)|are judged|is judged"
+    r"|say fabric|that which|mend|comes? out|judged for|thereof|anew|for want of|makes it no more|a second time, beside"
+    r"|by intent|takes no thought|it wants|on the other side)\b"
+)
+"""Phrases in a private sense, in any text that a user can read."""
+
+CODE = re.compile(
+    r"&&|\|\||==|\.all\(|\.exists\(|\$\{|\$\(|\\n|\n|<\w+|^\s*[#!/\[(^?]|function\(|; do\b|; then\b|\\[bwdsS]"
+)
+"""Marks of shell, CEL, expressions, markup and patterns, which are no sentences."""
+
+SENTENCE_OF_A_FIELD = 25
+HEAD_OF_A_FIELD = re.compile(r"(?:What|That|Who|One|It|Its|Such as|None|Said|Told|Default)\b")
+
+
+def spoken() -> Iterator[tuple[str, str]]:
+    """Yield the file and the template of every text of our wings that reads as words; docstrings are not among them."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = path.relative_to(PACKAGE).as_posix()
+        if not name.startswith(OURS):
+            continue
+        tree = ast.parse(path.read_text("utf-8"))
+        silent = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        silent |= {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+        for node in ast.walk(tree):
+            text = template(node) if isinstance(node, ast.expr) and id(node) not in silent else None
+            if text is not None and len(text.split()) > 3 and not CODE.search(text):
+                yield name, text
+
+
+def models(annotation: Any) -> Iterator[type[Spec]]:
+    """Yield a model and those below it, by the types of its fields."""
+    if isinstance(annotation, type) and issubclass(annotation, Spec):
+        yield annotation
+        for field in annotation.model_fields.values():
+            yield from models(field.annotation)
+    else:
+        for inner in getattr(annotation, "__args__", ()):
+            yield from models(inner)
+
+
+def leaves(name: str, command: Any) -> Iterator[tuple[str, Any]]:
+    """Yield every command that does something, with the words that call it."""
+    inner = getattr(command, "commands", None)
+    if inner is None:
+        yield name, command
+    for key in sorted(inner or {}):
+        yield from leaves(f"{name} {key}", inner[key])
+
+
+TEXTS = sorted(set(spoken()))
+FIELDS = {
+    f"{model.__name__}.{field}": " ".join(text.split())
+    for model in sorted(
+        {*models(Cluster), *models(Job), *models(Repository), *models(Team)}, key=lambda model: model.__name__
+    )
+    for field, text in docstrings(model)
+}
+
+
+def helps() -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of every command and option."""
+    for name, command in leaves("trainyard", get_command(build(commands()))):
+        yield name, str(command.help).partition("\b")[0]
+        for option in command.params:
+            if text := getattr(option, "help", None):
+                yield f"{name} {option.name}", text
+
+
+HELPS = dict(helps())
+
+
+def test_texts_are_found() -> None:
+    """Texts of all our wings are read, and so are the fields of all specs and the options of all commands."""
+    assert len(TEXTS) > 1500
+    assert {file.partition("/")[0] + "/" for file, _ in TEXTS} == {*OURS}
+    assert {"Job.gpus_per_node", "Fabric.vlans", "Shape.numa", "Window.schedule"} <= FIELDS.keys()
+    assert {"trainyard plan", "trainyard check fix", "trainyard new job cluster"} <= HELPS.keys()
+
+
+def test_no_text_has_a_private_phrase() -> None:
+    """What a command prints, an origin or a verdict too, is in words that everybody knows."""
+    assert [(file, found[0], text) for file, text in TEXTS for found in SPOKEN.finditer(text)] == []
+
+
+def test_texts_have_short_sentences() -> None:
+    """No sentence that a command prints has more than 25 words, a value counted as one."""
+    long = [(file, part) for file, text in TEXTS for part in sentences(text) if len(part.split()) > WORDS_OF_A_SENTENCE]
+    assert long == []
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_field_is_described_by_a_noun(field: str) -> None:
+    """A description begins with the thing that the field sets, ends with a full stop, and is short."""
+    text = FIELDS[field]
+    assert not HEAD_OF_A_FIELD.match(text)
+    assert re.match(r"[A-Z`]", text)
+    assert text.endswith(".")
+    assert max(len(part.split()) for part in sentences(text)) <= SENTENCE_OF_A_FIELD
+    assert not SPOKEN.search(text)
+
+
+@pytest.mark.parametrize("name", HELPS)
+def test_a_help_is_a_sentence(name: str) -> None:
+    """The help of a command or an option is short and ends with a full stop."""
+    text = " ".join(HELPS[name].split())
+    assert re.match(r"[A-Z0-9]", text)
+    assert text.endswith(".")
+    assert max(len(part.split()) for part in sentences(text)) <= WORDS_OF_A_SENTENCE
+    assert not SPOKEN.search(text)
+
+
+SLIPS = {
+    "told": "its runs are told as generated/ has them",
+    "no kind": "this is no file of ours",
+    "nobody says": "1000, since nobody says another",
+}
+
+
+@pytest.mark.parametrize("text", SLIPS.values(), ids=SLIPS)
+def test_a_private_phrase_is_found(text: str) -> None:
+    """The patterns see the phrases that they are for."""
+    assert SPOKEN.search(text)

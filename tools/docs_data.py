@@ -10,6 +10,8 @@ from docs_fields import cell
 from trainyard.base.quantities import Quantity
 from trainyard.base.system.data import minors
 from trainyard.base.versions import order
+from trainyard.render.kinds import kinds
+from trainyard.render.kinds.behaviour import EVENTS
 from trainyard.render.operators.listing import listing
 from trainyard.specs.releases import Facts, Release, releases
 from trainyard.specs.shapes import Shape, names, preset
@@ -35,6 +37,11 @@ These are the releases that `operators` of a [cluster](cluster.md#operators) may
 `platform/trainyard/specs/releases` and `schemas/lock.yaml`, and `trainyard releases` prints them. To install another
 release, [name a known one that it is like](../clusters.md#operators)."""
 
+KINDS = """\
+The kinds that run jobs, and what each does with a run. `make docs` writes this page from the kinds;
+`trainyard explain <job> --kind <kind>` compares them for one job.
+[Launchers and kinds](../launchers.md) is the guide."""
+
 MATRIX = """\
 The newest release that supports a version of Kubernetes. `?` means that the release states no bounds, `–` that no
 release supports it."""
@@ -42,6 +49,15 @@ release supports it."""
 JUDGED = """\
 `validate` knows the kinds of these projects. A cluster's file can name those that *can be installed*, and those *with
 managed: false*."""
+
+
+def behaviours() -> Iterator[str]:
+    """Yield the page on kinds: a section with the behaviour of each."""
+    yield from ("# Kinds", "", *KINDS.splitlines())
+    for name, kind in sorted(kinds().items()):
+        if type(kind).__module__.startswith("trainyard."):
+            yield from ("", f"## {name}", "", "| when | what happens |", "|---|---|")
+            yield from (f"| {words} | {cell(getattr(kind.behaviour, field))} |" for field, words in EVENTS.items())
 
 
 def shapes() -> Iterator[str]:

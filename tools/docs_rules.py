@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -53,8 +54,12 @@ def page(root: Path) -> Iterator[str]:
     yield from (f"- [{title}](#{anchor(title)}): {len(some)}" for title, some in chapters(known.values()))
     for title, some in chapters(known.values()):
         yield from ("", f"## {title}")
+        usual = usual_why(some)
+        if usual:
+            yield from ("", f"Unless the section says otherwise: {usual.rstrip('.')}.")
         for entry in some:
-            yield from ("", f"### {entry.rule.id}", "", *section(entry), *examples.get(entry.rule.id, ()))
+            why = entry.rule.why if entry.rule.why != usual else ""
+            yield from ("", f"### {entry.rule.id}", "", *section(entry, why), *examples.get(entry.rule.id, ()))
 
 
 def chapters(entries: Iterable[Entry]) -> Iterator[tuple[str, list[Entry]]]:
@@ -70,25 +75,28 @@ def anchor(title: str) -> str:
     return re.sub(r"[^\w\s-]", "", title.lower()).replace(" ", "-")
 
 
-def section(entry: Entry) -> Iterator[str]:
-    """Yield the lines about one rule; of a family of upstream checks the source says all."""
+def usual_why(entries: Iterable[Entry]) -> str:
+    """Return the reason that most rules of a chapter share, empty where they share none."""
+    reasons = Counter(entry.rule.why for entry in entries)
+    why, count = reasons.most_common(1)[0]
+    return why if 2 * count > reasons.total() > 1 else ""
+
+
+def section(entry: Entry, why: str) -> Iterator[str]:
+    """Yield the lines about one rule; `why` is empty where the chapter gives the reason."""
     rule = entry.rule
     weight = f"{rule.severity.value.capitalize()}{' or warning' if rule.may_warn else ''}"
     if rule.warns != rule.waivable or (rule.may_waive and rule.severity is Severity.ERROR):
         weight += ", may be waived" if rule.waivable else ", cannot be waived"
-    weight += "."
-    if is_family(entry):
-        yield f"{weight} Restates {'; '.join(entry.sources)}."
-        return
-    yield f"{weight} **{rule.title}**"
-    yield from ("", f"{sentence(rule.why)}" if rule.why else "")
-    yield from (("", f"- Fix: {rule.fix}.") if rule.fix else ("",))
+    yield f"{weight}. **{plain(rule.title)}**"
+    yield from ("", plain(sentence(why))) if why else ()
+    yield from (("", f"- Fix: {plain(rule.fix)}.") if rule.fix else ("",))
     yield f"- Source: {'; '.join(entry.sources)}."
 
 
-def is_family(entry: Entry) -> bool:
-    """Say whether a rule stands for a family of upstream checks, of which the source says all."""
-    return entry.rule.title.endswith(f": {entry.rule.id.partition('/')[2].replace('-', ' ')}.")
+def plain(text: str) -> str:
+    """Return a text whose placeholders, such as <name>, are no tags of HTML."""
+    return re.sub(r"<(?=\w)", r"\\<", text)
 
 
 def sentence(text: str) -> str:

@@ -103,7 +103,10 @@ CASES = {
         {
             "a": ("fits", "1 pod in flavor gpu on 1 host (NUMA 0)"),
             "b": ("fits", "1 pod in flavor gpu on 1 host (NUMA 1)"),
-            "train": ("waits for", "the kubelet refuses it (TopologyAffinityError) on 1 host, used by nlp/a, nlp/b"),
+            "train": (
+                "waits for",
+                "the kubelet refuses the pod (TopologyAffinityError) on 1 host, used by nlp/a, nlp/b",
+            ),
         },
     ),
     "a rack of one's own is no other job's": (

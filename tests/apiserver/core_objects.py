@@ -73,7 +73,6 @@ QUOTA = named("v1", "ResourceQuota", spec={"hard": {"requests.nvidia.com/gpu": 8
 LIMITS = named("v1", "LimitRange", spec={"limits": [{"type": "Container", "max": {"cpu": 8}}]})
 BUDGET = named("policy/v1", "PodDisruptionBudget", spec={"minAvailable": 1, "selector": SELECTOR})
 STORAGE_CLASS = named("storage.k8s.io/v1", "StorageClass", provisioner="nfs.csi.k8s.io")
-NAMESPACE = named("v1", "Namespace")
 DEVICE_CLASS = named(
     "resource.k8s.io/v1",
     "DeviceClass",

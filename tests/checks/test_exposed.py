@@ -237,7 +237,7 @@ def test_a_repositorys_own_tree_is_looked_through(tmp_path: Path):
     (folder / "pod.a.yaml").write_text(dump(pod(args=["--token", HF])), "utf-8")
     done = call(root, "validate", str(folder))
     assert done.returncode == 1
-    assert "args[1] holds a token of Hugging Face; take it from a Secret [sec-env-secret]" in done.stdout
+    assert "args[1] holds a token of Hugging Face; use a Secret instead [sec-env-secret]" in done.stdout
     assert HF not in done.stdout + done.stderr
 
 

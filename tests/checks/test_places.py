@@ -40,10 +40,10 @@ def test_paths_are_sorted_by_cluster(root: Path, monkeypatch: pytest.MonkeyPatch
 def test_each_cluster_is_judged_by_its_releases(root: Path) -> None:
     """Without options the cluster's file says what runs there."""
     done = call(root, "validate", "generated/test/platform/flavor.yaml", "generated/old", "elsewhere")
-    said = "judged for Kubernetes 1.34, with argo-cd 3.5.1, gpu-operator 26.7.0, jobset 0.12.0, kueue 0.18.6"
+    said = "checked for Kubernetes 1.34, with argo-cd 3.5.1, gpu-operator 26.7.0, jobset 0.12.0, kueue 0.18.6"
     assert said in done.stdout
-    assert f"judged for Kubernetes {CLUSTER['kubernetes']}, with" in done.stdout
-    assert "the newest known release of each" in done.stdout
+    assert f"checked for Kubernetes {CLUSTER['kubernetes']}, with" in done.stdout
+    assert "the newest known release of " in done.stdout
     assert "3 objects (3 valid)" in done.stdout
     assert done.returncode == 0
 
@@ -56,14 +56,14 @@ def test_a_release_that_is_not_known_is_an_error_where_it_is_chosen(root: Path) 
     path.write_text("\n".join([*lines[:start], *lines[start + 3 :]]) + "\n")
     done = call(root, "validate", "generated/old")
     assert done.returncode == 1
-    message = "error: kueue 0.18.5 is not known here; known are 0.19.2, 0.18.6 [pairing/unknown-release]"
+    message = "error: kueue 0.18.5 is unknown; known releases: 0.19.2, 0.18.6 [pairing/unknown-release]"
     assert re.search(rf"platform/clusters/old.yaml:\d+:14: {re.escape(message)}", done.stdout), done.stdout
 
 
 def test_options_count_before_the_cluster(root: Path) -> None:
     """Who names a release asks about that one."""
     done = call(root, "validate", "generated/old", "--kubernetes", "1.36", "--with", "kueue=0.19.2")
-    assert "judged for Kubernetes 1.36, with kueue 0.19.2" in done.stdout
+    assert "checked for Kubernetes 1.36, with kueue 0.19.2" in done.stdout
 
 
 def test_a_description_that_cannot_be_read_says_nothing(root: Path) -> None:

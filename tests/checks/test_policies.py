@@ -100,7 +100,7 @@ BROKEN = {
         "x.py",
         SAYS + "def check(world)\n    return []\n",
         (7, 17),
-        "no Python: expected ':'",
+        "not valid Python: expected ':'",
     ),
     "a module without a check": ("x.py", SAYS, (1, 1), "import stopped with AttributeError"),
     "a module that gives no reason": (
@@ -125,7 +125,7 @@ BROKEN = {
         "x.yaml",
         CEL + "metadata: {name: z}",
         (2, 18),
-        "the policy's name is 'z', but should be 'x', as the file's",
+        "the policy's name is 'z', but should be the file's name, 'x'",
     ),
     "no annotations": (
         "x.yaml",
@@ -140,9 +140,14 @@ BROKEN = {
         "trainyard.dev/severity is 'eror'; did you mean 'error'?",
     ),
     "no YAML": ("x.yaml", "a: b\nc: [1", (2, 4), "a list in [] lacks a comma or its ']'; add it"),
-    "a word": ("x.yaml", "rubbish", (1, 1), "a policy's file holds one ValidatingAdmissionPolicy, and nothing else"),
-    "two objects": ("x.yaml", "a: b\n---\nc: d\n", (3, 1), "a policy's file holds one ValidatingAdmissionPolicy"),
-    "nothing": ("x.yaml", "", (1, 1), "file holds no document; write one or delete the file"),
+    "a word": ("x.yaml", "rubbish", (1, 1), "a policy's file must contain only one ValidatingAdmissionPolicy"),
+    "two objects": (
+        "x.yaml",
+        "a: b\n---\nc: d\n",
+        (3, 1),
+        "a policy's file must contain only one ValidatingAdmissionPolicy",
+    ),
+    "nothing": ("x.yaml", "", (1, 1), "file contains no document; write one or delete the file"),
 }
 
 
@@ -172,7 +177,7 @@ def test_a_policy_that_fails_is_an_error_at_its_file(tmp_path, body, message):
     found, _ = check(world(), [*usable(tmp_path.glob("*")), POLICIES["kq-lq-exists"]])
     assert [(item.rule, item.is_error) for item in found] == [("spec/unforeseen", True), ("kq-lq-exists", True)]
     assert found[0].location.file == "policies/x.py"
-    assert found[0].message.startswith(f"policy x cannot judge these objects: {message}")
+    assert found[0].message.startswith(f"policy x cannot check these objects: {message}")
 
 
 def test_a_policy_that_fails_at_one_object_judges_the_others(tmp_path):
@@ -187,7 +192,7 @@ def test_a_policy_that_fails_at_one_object_judges_the_others(tmp_path):
     several = World(tuple(item for one in documents for item in expand([one])[0]))
     found, _ = check(several, usable(tmp_path.glob("*")))
     assert [item.rule for item in found] == ["spec/unforeseen", "x", "x"]
-    assert "policy x cannot judge this object: x.py:10 stopped with ValueError" in found[0].message
+    assert "policy x cannot check this object: x.py:10 stopped with ValueError" in found[0].message
 
 
 JOB = """

@@ -89,7 +89,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, str, str | None]] = 
         None,
     ),
     # replace
-    "a job's image": (objects.JOB, {IMAGE: "b"}, "replace", "invalid", f"{LEAF} may not change so"),
+    "a job's image": (objects.JOB, {IMAGE: "b"}, "replace", "invalid", f"{LEAF} cannot change"),
     "a selector": (
         objects.DEPLOYMENT,
         {"spec.selector.matchLabels": {"b": "c"}, "spec.template.metadata.labels": {"b": "c"}},
@@ -97,14 +97,14 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, str, str | None]] = 
         "invalid",
         "spec.selector.matchLabels",
     ),
-    "the role of a binding": (objects.BINDING, ROLE_REF, "replace", "invalid", "roleRef may not change so"),
+    "the role of a binding": (objects.BINDING, ROLE_REF, "replace", "invalid", "roleRef cannot change"),
     "a class of storage": (objects.STORAGE_CLASS, {"parameters": {"a": "b"}}, "replace", "invalid", "parameters"),
     "a rule of a CRD that compares": (
         LOCAL_QUEUE,
         {"spec.clusterQueue": "b"},
         "replace",
         "invalid",
-        "spec.clusterQueue may not change so",
+        "spec.clusterQueue cannot change",
     ),
     "what a webhook compares": (JOB_SET, {SET_IMAGE: "b"}, "replace", "invalid", "spec.replicatedJobs"),
     "a stateful set whose claims stay": (KEPT_CLAIMS, {"spec.serviceName": "b"}, "replace", "invalid", "spec"),
@@ -114,7 +114,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, str, str | None]] = 
         {"spec.completionMode": "NonIndexed", IMAGE: "b"},
         "replace",
         "invalid",
-        f"spec.completionMode and {LEAF} may not change so",
+        f"spec.completionMode and {LEAF} cannot change",
     ),
     "an object that Argo CD is told to make anew": (
         altered(objects.JOB, FORCE),
@@ -174,8 +174,20 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, str, str | None]] = 
         "the claims made from it",
     ),
     "a JobSet whose claims go": (CLAIMING, {SET_IMAGE: "b"}, "refused", "invalid", "the claims made from it"),
-    "an object that Argo CD keeps": (altered(objects.JOB, KEEP), {IMAGE: "b"}, "refused", "invalid", "keeps it"),
-    "an object that Helm keeps": (altered(objects.BINDING, HELM), ROLE_REF, "refused", "invalid", "keeps it"),
+    "an object that Argo CD keeps": (
+        altered(objects.JOB, KEEP),
+        {IMAGE: "b"},
+        "refused",
+        "invalid",
+        "prevents its deletion",
+    ),
+    "an object that Helm keeps": (
+        altered(objects.BINDING, HELM),
+        ROLE_REF,
+        "refused",
+        "invalid",
+        "prevents its deletion",
+    ),
 }
 
 
@@ -289,6 +301,16 @@ LOST: dict[str, tuple[str, str, dict[str, Any], bool]] = {
     ),
     "a class of snapshots": ("snapshot.storage.k8s.io/v1", "VolumeSnapshotClass", {}, False),
     "a pool of storage": ("ceph.rook.io/v1", "CephBlockPool", {}, True),
+    "an AppWrapper around a claim": (
+        "workload.codeflare.dev/v1beta2",
+        "AppWrapper",
+        {
+            "components": [
+                {"template": {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "a"}}}
+            ]
+        },
+        True,
+    ),
     "an object of any shape": ("jobset.x-k8s.io/v1alpha2", "JobSet", {"volumeClaimPolicies": {"a": []}}, False),
 }
 
@@ -359,7 +381,7 @@ def test_a_version_with_other_fields_is_not_compared():
         spec={"devices": {"requests": [{"name": "gpu", "deviceClassName": "gpu.nvidia.com"}]}},
     )
     result = judge([old], [objects.DEVICE_CLAIM])
-    assert [(change.word, "not looked at" in change.why) for change in result.changes] == [("in place", True)]
+    assert [(change.word, "not compared" in change.why) for change in result.changes] == [("in place", True)]
 
 
 def test_a_version_with_the_same_fields_is_compared():

@@ -41,7 +41,7 @@ def jobs():
 
 
 @pytest.fixture(scope="module")
-def committed(tmp_path_factory: pytest.TempPathFactory) -> Repo:
+def first(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     """Make a repository with one job in a folder of a larger one, synthesised and committed."""
     repo = Repo(tmp_path_factory.mktemp("check") / "repo")
     write_repository(repo.root / "training")
@@ -52,12 +52,6 @@ def committed(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     repo.commit()
     repo.git("switch", "-qc", "work")
     return repo
-
-
-@pytest.fixture
-def repo(committed: Repo, tmp_path: Path) -> Repo:
-    """Return a copy of that repository."""
-    return committed.copied(tmp_path / "repo")
 
 
 def found(root: Path, *arguments: str, **env: str) -> list[tuple[str, int, str]]:

@@ -51,7 +51,7 @@ REFUSED = {
 @pytest.mark.parametrize("text", REFUSED.values(), ids=REFUSED)
 def test_what_only_a_person_can_edit_is_refused(text: str) -> None:
     """Better a word than a file that says something else."""
-    with pytest.raises(SpecError, match="only a person can edit; write run: 3"):
+    with pytest.raises(SpecError, match="cannot be edited automatically; write run: 3"):
         set_fields(text, "job.yaml", {"run": 3})
 
 
@@ -87,7 +87,7 @@ NAMES = {
     "a hidden file": ("nlp/.train", "should be <team>/<job>"),
     "a program": ("nlp/sweep", "is a program; set retired=True in jobs/nlp/sweep.py"),
     "a program by its file": ("jobs/nlp/sweep.py", "is a program"),
-    "a job that a program makes": ("nlp/sweep-low", "made by a program; set retired=True in jobs/nlp/sweep.py"),
+    "a job that a program makes": ("nlp/sweep-low", "belongs to a program; set retired=True in jobs/nlp/sweep.py"),
     "a small file of a job": ("nlp/train/config", "should be <team>/<job>"),
 }
 

@@ -65,7 +65,7 @@ def test_what_the_launcher_works_out_is_explained_too(tmp_path):
     root = write_repository(tmp_path, jobs={"nlp/train": job})
     report = json.loads(command.call(root, "explain", "nlp/train", "-o", "json").stdout)
     facts = {fact["name"]: (fact["value"], fact["origin"]) for fact in report["facts"]}
-    assert facts["kind"] == ("JobSet", "the cluster's first kind that gives what the launcher needs")
+    assert facts["kind"] == ("JobSet", "the cluster's first kind that the launcher can use")
     assert facts["worker.processes"] == ("1", "launcher python starts one")
     assert facts["worker.shared_memory"][0] == "8Gi"
     assert facts["worker.env.OMP_NUM_THREADS"] == ("208", "208 = floor(208 CPUs / 1 processes)")
@@ -122,7 +122,7 @@ def test_pairs_of_launchers_and_kinds_are_a_table(capsys):
     words = {(row.split()[0], name) for row in rows for name in header.split()}
     assert code == 0
     assert {("JobSet", "torchrun"), ("MPIJob", "mpirun")} <= words
-    assert "ssh: one pod has keys for all others" in out
+    assert "ssh: one pod has SSH keys" in out
 
 
 def test_pairs_say_why_they_do_not_go(capsys):
@@ -134,9 +134,9 @@ def test_pairs_say_why_they_do_not_go(capsys):
         "launcher": "mpirun",
         "kind": "JobSet",
         "runs": "no",
-        "why": "no ssh: one pod has keys for all others, and a list of them",
+        "why": "no ssh: one pod has SSH keys and a list of all others",
     }
-    assert found["python", "MPIJob"]["why"].endswith("no role 'launcher' of the launcher's")
+    assert found["python", "MPIJob"]["why"].endswith("the launcher has no role 'launcher'")
 
 
 def test_pairs_of_a_cluster_are_those_that_it_runs(capsys):
@@ -154,7 +154,7 @@ def test_another_kind_is_explained_by_what_changes(capsys):
     found = {difference["name"]: (difference["before"], difference["after"]) for difference in report["differences"]}
     assert (code, report["before"], report["after"]) == (0, "JobSet", "Job")
     assert found["master"] == ("<run>-worker-0-0.<run>", "<run>-0.<run>")
-    assert found["one of restarts is"][1].startswith("as many failures")
+    assert found["counts as one restart"][1].startswith("as many failures")
     assert not [name for name in found if name == "world_size" or ".env." in name]
 
 

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.node
 COMMANDS = ("synth", "synth --check", "plan", "check", "validate")
 WITH_BASE = ("plan", "plan --base main", "synth --base main", "validate --against main generated", "check", "synth")
 RUBBISH = {
-    "a word": ("x.yaml", "rubbish\n", "policies/x.yaml:1:1: error: a policy's file holds one"),
+    "a word": ("x.yaml", "rubbish\n", "policies/x.yaml:1:1: error: a policy's file must contain only one"),
     "another kind": ("x.yaml", "kind: ConfigMap\n", "policies/x.yaml:1:7: error: kind is 'ConfigMap', but should be"),
     "a program that ends": (
         "x.py",

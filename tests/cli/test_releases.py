@@ -18,7 +18,7 @@ def test_all_that_a_cluster_may_name_is_listed():
     kueue = "0.19.2 on Kubernetes from 1.29; 0.18.6 on Kubernetes from 1.29 (can be installed)"
     assert lines["kueue"].split(maxsplit=1)[1] == kueue
     assert lines["node-feature-discovery"].endswith("(with managed: false)")
-    assert lines["keda"].endswith("(only judged)")
+    assert lines["keda"].endswith("(only checked)")
 
 
 def test_one_operator_for_a_program():

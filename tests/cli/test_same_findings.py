@@ -136,7 +136,7 @@ def test_every_command_finds_the_same_in_every_broken_spec(rendered, tmp_path, t
     chosen = ["synth", *(OTHERS * 2)[3 * turn % len(OTHERS) :][:3]]
     done = {name: call(root, *IN_GIT[name]) for name in chosen if case.rules or name != "live verify"}
     found = {name: set(HEADLINE.findall(value.stdout + value.stderr)) for name, value in done.items()}
-    assert found == dict.fromkeys(done, found["synth"])
+    assert found == dict.fromkeys(done, found["synth"]), done
     assert {name: value.returncode for name, value in done.items()} == dict.fromkeys(done, int(bool(case.rules)))
     spoken = " ".join(found["synth"])
     for rule in case.rules.replace("decode/*", "decode/").split():

@@ -106,12 +106,12 @@ UNREADABLE = {
     "a field that is required": (
         [{"kind": "Topology", "metadata": {"name": "dc"}, "spec": {"levels": [{}]}}, FLAVOR],
         [],
-        "cases.yaml:2: Topology dc: spec.levels[0].nodeLabel: required value",
+        "cases.yaml:2: Topology dc: spec.levels[0].nodeLabel is required",
     ),
     "a status that is not whole": (
         [{"kind": "LocalQueue", "metadata": {"name": "lq"}, "status": USED}],
         [],
-        "cases.yaml:2: LocalQueue lq: status.fairSharing.admissionFairSharingStatus.lastUpdate: required value",
+        "cases.yaml:2: LocalQueue lq: status.fairSharing.admissionFairSharingStatus.lastUpdate is required",
     ),
     "quota of nobody": ([], [{"flavor": "x"}], "cases.yaml:3: admitted[0] should name its workload"),
     "no object": (["x"], [], "cases.yaml:2: objects[0] should be a mapping"),
@@ -140,8 +140,8 @@ def test_a_job_with_an_error_shows_it(root: Path) -> None:
 
 
 MADE = {
-    "run again": ("rerun", "nlp/sweep-low is made by a program; set run=2 in jobs/nlp/sweep.py"),
-    "stopped": ("retire", "nlp/sweep-low is made by a program; set retired=True in jobs/nlp/sweep.py"),
+    "run again": ("rerun", "nlp/sweep-low belongs to a program; set run=2 in jobs/nlp/sweep.py"),
+    "stopped": ("retire", "nlp/sweep-low belongs to a program; set retired=True in jobs/nlp/sweep.py"),
 }
 
 

@@ -23,7 +23,7 @@ MAIN = "import sys; from trainyard.faces.cli import main; main(sys.argv[1:])"
 
 
 @pytest.fixture(scope="module")
-def committed(tmp_path_factory: pytest.TempPathFactory) -> Repo:
+def first(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     """Make a live repository with one job, synthesised and committed on main, and go to a branch."""
     repo = Repo(tmp_path_factory.mktemp("committed") / "repo")
     write_repository(repo.root)
@@ -32,12 +32,6 @@ def committed(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     repo.commit()
     repo.git("switch", "-qc", "work")
     return repo
-
-
-@pytest.fixture
-def repo(committed: Repo, tmp_path: Path) -> Repo:
-    """Return a copy of that repository."""
-    return committed.copied(tmp_path / "repo")
 
 
 def rewrite(repo: Repo, **changes: Mapping[str, Any]) -> None:
@@ -214,7 +208,7 @@ def test_a_commit_that_is_done_is_judged_with_advice(repo: Repo) -> None:
         repo.commit()
     done = trainyard(repo.root, "synth", "--check")
     assert done.returncode == 1
-    assert "fix: HEAD is judged against its first parent" in done.stderr
+    assert "fix: HEAD was compared with its first parent" in done.stderr
     assert trainyard(repo.root, "synth", "--check", "--base", "HEAD~2").returncode == 0
 
 
@@ -233,7 +227,7 @@ def test_a_stopped_run_comes_back_under_another_name(repo: Repo) -> None:
         refused = trainyard(repo.root, "synth")
         assert refused.returncode == 1
         assert "jobs/nlp/train.yaml:1:1: error: run 'train-" in refused.stderr
-        assert "was retired and never comes back; set run: 2 [run/name-used]" in refused.stderr
+        assert "was retired and cannot start again; set run: 2 [run/name-used]" in refused.stderr
     assert trainyard(repo.root, "rerun", "nlp/train").returncode == 0
     assert path.read_text().endswith("run: 2\n")
     assert trainyard(repo.root, "synth").returncode == 0

@@ -155,25 +155,25 @@ def test_policies_are_compiled_and_checked_against_schemas():
 USAGE = {
     "a Kubernetes that is no release": (["validate", "FILE", "--kubernetes", "new"], "should be a release, as in 1.35"),
     "an operator that is no release": (["validate", "FILE", "--with", "kueue=new"], "should be PROJECT=RELEASE"),
-    "an operator in two releases": (["validate", "FILE", "--with", "kueue=1,kueue=2"], "names 'kueue' twice, 1 and 2"),
+    "an operator in two releases": (["validate", "FILE", "--with", "kueue=1,kueue=2"], "lists 'kueue' twice, 1 and 2"),
     "two sorts of what was before": (
         ["validate", "FILE", "--old", "FILE", "--against", "HEAD"],
         "--old and --against cannot be combined",
     ),
     "a commit, for files of no repository": (
         ["validate", "FILE", "--against", "HEAD"],
-        "in no Git repository; give --old",
+        "in no Git repository; use --old",
     ),
     "files before, for no files": (["validate", "--old", "FILE"], "--old works only with paths"),
     "a release for no files": (["validate", "--kubernetes", "1.35"], "--kubernetes works only with paths"),
     "a cluster for files": (["validate", "FILE", "--cluster", "atlas"], "--cluster works only without paths"),
     "a path that is not there": (["validate", "nowhere.yaml"], "nowhere.yaml does not exist"),
-    "a pattern that is none": (["validate", "a**b.yaml"], "pattern 'a**b.yaml' has ** beside other letters"),
+    "a pattern that is none": (["validate", "a**b.yaml"], "pattern 'a**b.yaml' has ** next to other characters"),
     "an address with a question mark": (["validate", "https://x/y.yaml?raw=1"], "raw=1 is an address; fetch it first"),
     "a format that does not exist": (["validate", "-o", "jsn", "FILE"], "did you mean 'json'?"),
     "a release that is no pair": (["validate", "--with", "kueue", "FILE"], "should be PROJECT=RELEASE"),
     "an option that does not exist": (["validate", "--nope"], "no such option: --nope"),
-    "a commit that does not exist": (["validate", "--against", "nowhere"], "is no commit of this repository"),
+    "a commit that does not exist": (["validate", "--against", "nowhere"], "is not a commit of this repository"),
     "a cluster that does not exist": (["validate", "--cluster", "atlos"], "did you mean 'atlas'?"),
 }
 
@@ -210,7 +210,7 @@ def test_a_folder_is_read_as_far_as_it_can_be(tmp_path, capsys):
 
 
 EMPTY = {
-    "a folder without a manifest": (None, 0, "holds no file that ends in .yaml, .yml, .json"),
+    "a folder without a manifest": (None, 0, "has no files ending in .yaml, .yml, .json"),
     "an empty file": ("", 0, "1 file without a Kubernetes object"),
     "an object without kind and name": ("metadata: {name: ''}\n", 1, "in unnamed object, apiVersion"),
     "an object without a name": ("apiVersion: v1\nkind: Pod\nmetadata: {}\n", 1, "in unnamed Pod, metadata.name"),
@@ -229,10 +229,14 @@ def test_nothing_to_judge_is_said(text, code, words, tmp_path, capsys):
 NEAR = {
     "a Kubernetes that is too old": (["--kubernetes", "1.33"], "--kubernetes: warning", "release 1.34 is used"),
     "a Kubernetes to come": (["--kubernetes", "1.40"], "--kubernetes: warning", "release 1.36 is used"),
-    "a release of an operator": (["--with", "kueue=0.99"], "--with: error", "known are 0.19.2, 0.18.6"),
-    "a first number that none has": (["--with", "kueue=1"], "--with: error", "kueue 1 is not known here"),
-    "a patch that is not carried": (["--with", "kueue=0.19.1"], "--with: error", "kueue 0.19.1 is not known here"),
-    "a candidate of a known release": (["--with", "kueue=0.19.2-rc.1"], "--with: error", "kueue 0.19.2-rc.1 is not"),
+    "a release of an operator": (["--with", "kueue=0.99"], "--with: error", "known releases: 0.19.2, 0.18.6"),
+    "a first number that none has": (["--with", "kueue=1"], "--with: error", "kueue 1 is unknown"),
+    "a patch that is not carried": (["--with", "kueue=0.19.1"], "--with: error", "kueue 0.19.1 is unknown"),
+    "a candidate of a known release": (
+        ["--with", "kueue=0.19.2-rc.1"],
+        "--with: error",
+        "kueue 0.19.2-rc.1 is unknown",
+    ),
     "an operator that does not exist": (["--with", "keueu=0.19.2"], "--with: error", "did you mean 'kueue'?"),
 }
 
@@ -265,7 +269,7 @@ def test_what_a_secret_holds_is_not_shown(tmp_path, capsys):
     code, said = call(capsys, "validate", str(tmp_path / "a.yaml"))
     assert code == 1
     assert said.count("error:") >= 4
-    assert "illegal base64 data of 8 characters" in said
+    assert "8 characters are not base64" in said
     assert "hunter2" not in said
     assert "e7172" not in said
 
@@ -279,4 +283,4 @@ def test_policies_are_asked_of_anybodys_file(tmp_path, capsys):
     assert code == 1
     assert report["summary"]["valid"] == 1
     assert [(finding["rule"], finding["layer"]) for finding in report["findings"]] == [("tor-expansion", "policy")]
-    assert {"rule": "kq-lq-exists", "why": "only of a whole cluster"} in report["skipped"]
+    assert {"rule": "kq-lq-exists", "why": "only checked for a whole cluster"} in report["skipped"]

@@ -10,13 +10,15 @@ from typing import Any
 import pytest
 
 from everything import everything, everything_specs
-from make import make_cluster, make_repository, make_source, make_specs
+from make import CLUSTER, make_cluster, make_repository, make_source, make_specs, write_repository
 from trainyard.base.documents import dump
+from trainyard.change.synth.render.processes import Rendering
 from trainyard.render.clusters import folders
 from trainyard.render.clusters.settings import carries, data
 from trainyard.render.kinds import available, kinds
 from trainyard.render.operators import operators
 from trainyard.render.parts.objects import Resource
+from trainyard.specs.load import read_repository
 from trainyard.specs.sources import ExtraFile
 
 OF_RUNS = {
@@ -264,6 +266,20 @@ def test_an_argocd_inside_a_cluster_has_its_settings_there():
     assert {name: carries(specs, name) for name in specs.clusters} == {"laptop": True, "atlas": True, "zeta": False}
     assert "argocd/settings" not in folders(specs, "zeta")
     assert "zeta-settings" not in {item.name for item in folders(specs, "zeta")["argocd"]}
+
+
+@pytest.mark.node
+def test_one_application_owns_the_settings_of_an_argocd(tmp_path):
+    """Clusters are rendered one by one; two owners of one ConfigMap would take it from each other for ever."""
+    clusters = {name: {**CLUSTER, "argocd": named(name)} for name in ("atlas", "borealis", "cumulus")}
+    specs = read_repository(write_repository(tmp_path, clusters=clusters)).specs
+    rendered = Rendering(specs, tmp_path).render(list(clusters), [])
+    assert [item.cluster for item in rendered if item.folder == "argocd/settings"] == ["atlas"]
+
+
+def named(cluster):
+    """Return the Argo CD of a cluster that it knows by name."""
+    return {"version": "3.5.1", "destination": {"name": cluster}}
 
 
 def test_the_settings_are_health_scripts_and_ignored_fields_alone():

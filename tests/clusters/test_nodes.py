@@ -220,5 +220,5 @@ def test_a_kubelet_that_is_the_provider_s_gets_nothing():
 
 def test_a_capability_is_refused_in_words():
     """IPC_LOCK is gone at exec for every user but root, so that a pod with it could lock nothing."""
-    with pytest.raises(ValidationError, match="only root keeps; write node, nri, or provided"):
+    with pytest.raises(ValidationError, match="only works for root; use node, nri or provided"):
         cluster(memlock="capability")

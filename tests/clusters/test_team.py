@@ -374,7 +374,7 @@ def test_pipelines_of_a_team_start_its_runs(case: str) -> None:
 
 
 WRONG_PIPELINES: dict[str, tuple[dict[str, Any], str]] = {
-    "both": ({"namespace": "kubeflow", "namespaces": {"nlp": "a"}}, "has namespace beside namespaces"),
+    "both": ({"namespace": "kubeflow", "namespaces": {"nlp": "a"}}, "has both namespace and namespaces"),
     "one for two": ({"namespaces": {"nlp": "a", "ads": "a"}}, "has namespace 'a' for two teams"),
 }
 

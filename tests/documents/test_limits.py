@@ -76,7 +76,7 @@ def test_large_files_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("trainyard.base.documents.stream.FILE_BYTES", 2 * 2**20)
     documents, findings = load(b"#" * (3 * 2**20), file="x.yaml")
     assert not documents
-    assert [finding.message for finding in findings] == ["file has 3 MiB, at most 2 are read; split it"]
+    assert [finding.message for finding in findings] == ["file has 3 MiB, but the limit is 2 MiB; split it"]
 
 
 MANIFEST = """\

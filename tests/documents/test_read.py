@@ -113,37 +113,37 @@ PROBLEMS = {
     ),
     "a merge of no map": (
         "a: {<<: [1]}\n",
-        "1:10 merge: '<<' merges something that is no map; give it a map, or a list of maps",
+        "1:10 merge: '<<' merges a value that is not a map; use a map, or a list of maps",
     ),
-    "a null key": ("a: 1\n~: 2\n", "2:1 key: key '~' is no string in JSON; quote it"),
-    "an empty key": ("? \n: 1\n", "1:2 key: key 'null' is no string in JSON; quote it"),
+    "a null key": ("a: 1\n~: 2\n", "2:1 key: key '~' is not a string in JSON; quote it"),
+    "an empty key": ("? \n: 1\n", "1:2 key: key 'null' is not a string in JSON; quote it"),
     "a list as a key": ("a: {[b]: 1}\n", "1:5 key: a key is a list; keys must be strings"),
     "a number of JSON beyond a float": (
         '{"1e400": "1e400 \\" 1e400",\n "a": [-1e400]}\n',
-        "2:8 not-finite: -1e400 is beyond what readers of JSON take; write a smaller number, or quote it",
+        "2:8 not-finite: -1e400 is too large a number for JSON; write a smaller one, or quote it",
     ),
     "a whole number of JSON beyond a float": (
         '{"a": 1}\n{"a": 1' + "0" * 309 + "}",
-        f"2:7 not-finite: 1{'0' * 39} is beyond what readers of JSON take; write a smaller number, or quote it",
+        f"2:7 not-finite: 1{'0' * 39} is too large a number for JSON; write a smaller one, or quote it",
     ),
-    "not a number": ("a: .nan\n", "1:4 not-finite: .nan is no number in JSON; write a finite number, or quote it"),
+    "not a number": ("a: .nan\n", "1:4 not-finite: .nan is not a number in JSON; write a finite number, or quote it"),
     "an unknown alias": (
         "a: *x\n",
-        "1:4 unknown-alias: this alias has no anchor before it; mark the value that it repeats, or quote the text",
+        "1:4 unknown-alias: this alias has no anchor before it; add the anchor, or quote the text",
     ),
     "an alias inside its own anchor": (
         "a: &x [*x]\n",
-        "1:8 recursive-alias: this alias stands inside its own anchor; write the value out",
+        "1:8 recursive-alias: this alias is inside its own anchor; write the value out",
     ),
     "a tag that lies": (
         "a: !!int x\n",
-        "1:4 tag: the value is not what its tag '!!int' says; remove the tag or correct the value",
+        "1:4 tag: the value does not match its tag '!!int'; remove the tag or correct the value",
     ),
     "an unfinished merge": (
         "a: 1\n<<<<<<< HEAD\nb: 2\n=======\nb: 3\n>>>>>>> work\n",
-        "2:1 conflict: the marks of an unfinished merge stand in the file; choose a side and remove them",
+        "2:1 conflict: the file contains markers of a merge conflict; resolve it and remove them",
     ),
-    "a tab": ("a:\n\tb: 1\n", "2:1 tab: a tab stands where YAML wants spaces; indent with spaces"),
+    "a tab": ("a:\n\tb: 1\n", "2:1 tab: line is indented with a tab; use spaces"),
     "a control character": (
         "a: 1\nb: \x07\n",
         "2:4 control-character: control character U+0007 is not allowed in YAML; remove it or escape it in quotes",
@@ -156,11 +156,11 @@ PROBLEMS = {
     ),
     "text on the separator": (
         "a: 1\n--- {b: 2}\n",
-        "2:1 separator: what stands behind '---' makes it no document separator; put only '---' on the line",
+        "2:1 separator: text after '---' on a line breaks the document separator; write only '---'",
     ),
     "four dashes": (
         "----\na: 1\n",
-        "1:1 separator: what stands behind '---' makes it no document separator; put only '---' on the line",
+        "1:1 separator: text after '---' on a line breaks the document separator; write only '---'",
     ),
     "a document after dots": (
         "a: 1\n...\nb: 2\n",
@@ -168,40 +168,40 @@ PROBLEMS = {
     ),
     "text after the end": (
         "  a: 1\nb: 2\n",
-        "2:1 syntax: text stands behind the document's end; align it or start with '---'",
+        "2:1 syntax: text follows the document's end; align it, or write '---' before it",
     ),
-    "nothing": ("# only a comment\n", "1:1 empty-file: file holds no document; write one or delete the file"),
-    "an unclosed quote": ("a: 'b\nc: d\n", "1:4 syntax: a quote is opened here and never closed; close it"),
+    "nothing": ("# only a comment\n", "1:1 empty-file: file contains no document; write one or delete the file"),
+    "an unclosed quote": ("a: 'b\nc: d\n", "1:4 syntax: a quote opens here and never closes; close it"),
     "an unclosed quote that another one closes": (
         'a: 1\nb: "c\nd: "e"\n',
-        "2:4 syntax: a quote is opened here and never closed; close it",
+        "2:4 syntax: a quote opens here and never closes; close it",
     ),
     "an unclosed list": ("a: [b\nc: d\n", "1:4 syntax: a list in [] lacks a comma or its ']'; add it"),
     "an unclosed map": ("a: {b: c\nd: e\n", "1:4 syntax: a map in {} lacks a comma or its '}'; add it"),
-    "no space behind the colon": ("a: 1\nb:2\nc: 3\n", "2:1 syntax: a key has no ':' behind it; write 'key: value'"),
-    "no colon": ("a: 1\n# b\nb 2\nc: 3\n", "3:1 syntax: a key has no ':' behind it; write 'key: value'"),
+    "no space behind the colon": ("a: 1\nb:2\nc: 3\n", "2:1 syntax: a key has no ':' after it; write 'key: value'"),
+    "no colon": ("a: 1\n# b\nb 2\nc: 3\n", "3:1 syntax: a key has no ':' after it; write 'key: value'"),
     "an equals sign, in a list": (
         "- a: 1\n  b = 2\n  c: 3\n",
-        "2:3 syntax: a key has no ':' behind it; write 'key: value'",
+        "2:3 syntax: a key has no ':' after it; write 'key: value'",
     ),
     "a key that is indented too far": (
         "a: b\n  c: d\n",
-        "2:3 syntax: line is indented unlike the other keys of its map; align it with them",
+        "2:3 syntax: line is not aligned with the other keys of its map; correct its indentation",
     ),
-    "a colon in a value": ("a: b: c\n", "1:5 syntax: ': ' inside a value starts another one; quote the value"),
+    "a colon in a value": ("a: b: c\n", "1:5 syntax: ': ' inside a value starts another value; quote the whole value"),
     "a key out of line": (
         "a:\n    b: 1\n  c: 2\n",
-        "3:3 syntax: line is indented unlike the other keys of its map; align it with them",
+        "3:3 syntax: line is not aligned with the other keys of its map; correct its indentation",
     ),
     "a value that starts with @": ("a: @b\n", "1:4 syntax: a plain value cannot start with '@'; quote the value"),
-    "an unknown escape": ('a: "\\q"\n', "1:5 syntax: '\\q' is no escape in double quotes; double the backslash"),
+    "an unknown escape": ('a: "\\q"\n', "1:5 syntax: '\\q' is not an escape in double quotes; double the backslash"),
     "a question mark in a flow": (
         "a: [b?c]\n",
-        "1:5 syntax: a '?' in an unquoted text inside [] or {} is refused by Kubernetes; quote the text",
+        "1:5 syntax: Kubernetes refuses '?' in unquoted text inside [] or {}; quote the text",
     ),
     "an escaped slash outside JSON": (
         'a: "\\/"\n',
-        "1:4 syntax: '\\/' is no escape in double quotes for Kubernetes; write '/'",
+        "1:4 syntax: '\\/' is not an escape in double quotes for Kubernetes; write '/'",
     ),
 }
 

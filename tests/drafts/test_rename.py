@@ -17,19 +17,13 @@ PLATFORM: dict[str, Any] = {"teams": {"nlp": {**TEAM, "python": True}}, "cluster
 
 
 @pytest.fixture(scope="module")
-def merged(tmp_path_factory: pytest.TempPathFactory) -> Repo:
+def first(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     """Make a repository with a job that saves on main, and go to a branch."""
     repo = Repo(tmp_path_factory.mktemp("merged") / "repo")
     write_repository(repo.root, jobs={"nlp/train": SAVES, "nlp/plain": JOB}, **PLATFORM)
     repo.commit()
     repo.git("switch", "-qc", "work")
     return repo
-
-
-@pytest.fixture
-def repo(merged: Repo, tmp_path: Path) -> Repo:
-    """Return a copy."""
-    return merged.copied(tmp_path / "repo")
 
 
 def renamed(repo: Repo, *arguments: str) -> list[str]:

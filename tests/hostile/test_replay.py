@@ -23,7 +23,7 @@ def test_a_chain_of_cohorts(tmp_path: Path) -> None:
     done = call(tmp_path, "admit", "--replay", "cases.jsonl")
     deep, after = map(json.loads, done.stdout.splitlines())
     assert (done.returncode, after["name"]) == (1, "next"), done.stderr
-    assert "deeper" in deep["error"]
+    assert "simulates fewer levels" in deep["error"]
 
 
 @pytest.mark.parametrize("command", [("admit", "--replay"), ("node", "replay")], ids=" ".join)

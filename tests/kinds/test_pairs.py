@@ -15,7 +15,7 @@ from trainyard.render.launchers import NEEDS, launchers
 @pytest.mark.parametrize("kind", kinds().values(), ids=kinds())
 def test_every_kind_says_what_becomes_of_its_runs(kind):
     """Each question has an answer: words, without a full stop."""
-    answers = [answer for _, answer in kind.behaviour.said()]
+    answers = [answer for _, answer in kind.behaviour.answers()]
     assert all(answer and not answer.endswith(".") for answer in answers)
 
 

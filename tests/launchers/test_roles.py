@@ -97,11 +97,11 @@ MPI = {"launcher": "mpirun", "kind": "MPIJob"}
 WRONG = {
     "a program for mpirun's launcher": (
         {**MPI, "roles": {"launcher": {"program": "start.py"}}},
-        "role 'launcher' must run what launcher 'mpirun' starts the others with; remove program",
+        "launcher 'mpirun' starts role 'launcher' itself; remove program",
     ),
     "arguments for mpirun's launcher": (
         {**MPI, "roles": {"launcher": {"args": ["-v"]}}},
-        "role 'launcher' must run what launcher 'mpirun' starts the others with; remove args",
+        "launcher 'mpirun' starts role 'launcher' itself; remove args",
     ),
     "a command among programs of TensorFlow": (
         {"launcher": "tensorflow", "roles": {"ps": {"command": ["./serve"]}}},

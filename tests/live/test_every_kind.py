@@ -48,7 +48,7 @@ def installed(name: str, version: str) -> dict[str, Any]:
     """Return an operator that is there; of a release that is not known here, the nearest one stands for it."""
     facts = releases()[name]
     like = {"like": facts.nearest(version), "reason": "it is what the cluster of the test has"}
-    return {"version": version, "managed": False} | ({} if facts.listed(version) else {"unlisted": like})
+    return {"version": version, "managed": False} | ({} if facts.known_release(version) else {"unlisted": like})
 
 
 def job_of(kind: Kind, **changes: Any) -> dict[str, Any]:

@@ -192,7 +192,7 @@ def test_a_file_that_only_a_person_can_edit_stops_no_other(tmp_path):
     (tmp_path / "jobs/nlp/one.yaml").write_text(f"{{{dump(JOB).strip().replace(chr(10), ', ')}}}\n")
     found = outcomes(tmp_path, Recorded({("Job", item.run): DONE for item in asked.values()}))
     assert (found["one"].retired, found["one"].stuck, found["two"].retired) == (False, True, True)
-    assert "only a person can edit; write retired: true" in found["one"].why
+    assert "cannot be edited automatically; write retired: true" in found["one"].why
 
 
 DEAF = {

@@ -305,7 +305,7 @@ def test_a_rayjob_ends_as_its_program_does(verdict, well):
     """The submitter ends with 0 whatever the program did; what it writes of it counts."""
     found = life(ray())
     (submitter,) = (pod for pod in found.pods if pod.role == "submitter")
-    found.told(submitter, f"Job 'it-abcde' {verdict}")
+    found.read_line(submitter, f"Job 'it-abcde' {verdict}")
     assert found.finished(submitter, Exit(0)).over is well
 
 
@@ -315,8 +315,8 @@ def test_a_rayjob_is_tried_again_with_a_new_cluster():
     value["spec"]["backoffLimit"] = 1
     found = life(value)
     (submitter,) = (pod for pod in found.pods if pod.role == "submitter")
-    found.told(submitter, "Job 'it-abcde' failed")
+    found.read_line(submitter, "Job 'it-abcde' failed")
     assert found.finished(submitter, Exit(0)).all_again
     found.again()
-    found.told(submitter, "Job 'it-abcde' failed")
+    found.read_line(submitter, "Job 'it-abcde' failed")
     assert found.finished(submitter, Exit(0)).over is False

@@ -80,16 +80,6 @@ def put(root: Path, path: str, text: str) -> None:
     (root / path).write_text(text)
 
 
-def change(what: str) -> Callable[[Change], Change]:
-    """Return a decorator that lists a change of the repository under its name."""
-
-    def enter(function: Change) -> Change:
-        CHANGES[what] = function
-        return function
-
-    return enter
-
-
 def edit(path: str, before: str, after: str) -> Change:
     """Return a change that replaces a text in a file."""
 
@@ -136,6 +126,9 @@ CHANGES |= {
     ),
     "operators of a cluster": edit("platform/clusters/test.yaml", "0.12.0", "0.11.1"),
     "a cluster that jobs of others run on": edit("platform/clusters/eu.yaml", "low: 0", "low: 1"),
+    "an Argo CD whose settings another cluster then owns": edit(
+        "platform/clusters/eu.yaml", "name: eu", "server: https://kubernetes.default.svc"
+    ),
     "a cluster that is broken": edit("platform/clusters/eu.yaml", "kubernetes:", "kubernete:"),
     "a cluster that is removed": remove("platform/clusters/eu.yaml"),
     "a team's group": edit("platform/teams/nlp.yaml", "nlp-people", "others"),

@@ -5,26 +5,30 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from unittest import mock
 
 import pytest
 
+from conftest import ROOT
 from memory.mutations import CHANGES, fleet
 from trainyard import __version__
-from trainyard.base.memory import World, code
+from trainyard.base.memory import Memory, World, code
 from trainyard.base.system import cache as system_cache
 from trainyard.base.system import reads
 from trainyard.change.synth import session
-from trainyard.change.synth.facts import Memory
+from trainyard.change.synth.facts import FileFact, load_facts
 from trainyard.render.tree.disk import CACHE
 from trainyard.specs import tracked
 
 pytestmark = [pytest.mark.node, pytest.mark.slow]
 
 Said = tuple[object, ...]
+
+Merged = tuple[Path, Path, Said]
+"""A folder, what is remembered of it, and the output of a synth that remembers nothing."""
 
 
 @contextmanager
@@ -58,16 +62,16 @@ def written(root: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def merged(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Return a repository that was rendered, and what is remembered of it."""
+def merged(tmp_path_factory: pytest.TempPathFactory) -> Merged:
+    """Return a repository that was rendered, what is remembered of it, and what a fresh look says."""
     place = tmp_path_factory.mktemp("follows")
     with cache(place / "cache"):
         written(fleet(place / "repo"))
         said(place / "repo")
-    return place / "repo", place / "cache"
+    return place / "repo", place / "cache", cold(place / "repo")
 
 
-def differs(merged: tuple[Path, Path], tmp_path: Path, change: str) -> list[str]:
+def differs(merged: Merged, tmp_path: Path, change: str) -> list[str]:
     """Return at which step a synth with memory says something else: after a change, or after it is taken back."""
     root = merged[0]
     shutil.copytree(merged[1], tmp_path / "cache")
@@ -84,7 +88,7 @@ def differs(merged: tuple[Path, Path], tmp_path: Path, change: str) -> list[str]
             shutil.copytree(tmp_path / "before" / part, root / part)
         with cache(tmp_path / "cache"):
             warm = said(root)
-        if warm != cold(root):
+        if warm != merged[2]:
             found.append("taken back")
     finally:
         shutil.rmtree(root)
@@ -93,7 +97,7 @@ def differs(merged: tuple[Path, Path], tmp_path: Path, change: str) -> list[str]
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_memory_changes_no_answer(merged: tuple[Path, Path], tmp_path: Path, change: str) -> None:
+def test_memory_changes_no_answer(merged: Merged, tmp_path: Path, change: str) -> None:
     """After each change of one file, and after it is taken back, findings and bytes are those of a fresh look."""
     assert differs(merged, tmp_path, change) == []
 
@@ -118,15 +122,34 @@ def test_a_read_that_nobody_writes_down_is_found(tmp_path: Path, where: object, 
     assert warm != cold(root)
 
 
-def test_other_code_believes_nothing(merged: tuple[Path, Path]) -> None:
-    """What another release of our own code found out is found out again, and what this one did is believed."""
-    root = merged[0]
-    with cache(merged[1]):
-        store = system_cache.private(CACHE, outside=root)
-        known = [Memory.load(store, root, ["jobs/nlp/plain.yaml"], World()).jobs]
-        with mock.patch.object(code, "stamps", return_value=["another file"]):
-            known.append(Memory.load(store, root, ["jobs/nlp/plain.yaml"], World()).jobs)
-    assert [sorted(jobs) for jobs in known] == [
-        ["jobs/nlp/away.yaml", "jobs/nlp/claims.yaml", "jobs/nlp/plain.yaml", "jobs/nlp/small.yaml"],
-        [],
-    ]
+OURS = {
+    "code": "trainyard/change/synth/runs.py",
+    "release facts": "trainyard/specs/releases/kueue.yaml",
+    "chart facts": "schemas/charts/jobset/0.12.0.yaml",
+    "an API type": "schemas/jobset/0.12.0/jobset.x-k8s.io/jobset_v1alpha2.json",
+}
+"""A file of each sort that comes with Trainyard."""
+
+
+def test_other_code_believes_nothing(merged: Merged, tmp_path: Path) -> None:
+    """What was found out with other code, or other facts that come with it, is found out again."""
+    for path in OURS.values():
+        (tmp_path / path).parent.mkdir(parents=True)
+        shutil.copy2(ROOT / ("platform" if path.startswith("trainyard") else "") / path, tmp_path / path)
+    ours = mock.patch.multiple(code, PACKAGE=tmp_path / "trainyard", own_folder=lambda name: tmp_path / name)
+    with cache(tmp_path / "cache"), ours:
+        said(merged[0])
+        found = [len(believed(merged[0]))]
+        for path in OURS.values():
+            text = (tmp_path / path).read_text()
+            (tmp_path / path).write_text(f"{text}\n")
+            found.append(len(believed(merged[0])))
+            (tmp_path / path).unlink()
+            shutil.copy2(ROOT / ("platform" if path.startswith("trainyard") else "") / path, tmp_path / path)
+    assert found == [4, 0, 0, 0, 0]
+
+
+def believed(root: Path) -> Mapping[str, FileFact]:
+    """Return what is remembered of a team's jobs and holds."""
+    store = system_cache.private(CACHE, outside=root)
+    return load_facts(Memory(store, World()), root, ["jobs/nlp/plain.yaml"]).facts.jobs

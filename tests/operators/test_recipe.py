@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 import tomllib
@@ -24,20 +23,9 @@ from trainyard.specs.releases import read, releases
 from trainyard.specs.releases.derived import complete_facts
 
 NAME = "nim-operator"
-SECTION = re.compile(r"^## An operator\n(.*?)^## ", re.MULTILINE | re.DOTALL)
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-
-
-def blocks(language: str) -> list[str]:
-    """Return the code blocks of the section in one language, in order."""
-    section = SECTION.search((ROOT / "docs" / "extending.md").read_text())
-    assert section is not None
-    return [text for found, text in BLOCK.findall(section[1]) if found == language]
-
-
-FACTS, LOCK = blocks("yaml")
-MODULE, READS = blocks("python")
-(POINTS,) = blocks("toml")
+FACTS, LOCK = recipes.code("An operator", "yaml")
+MODULE, READS = recipes.code("An operator", "python")
+(POINTS,) = recipes.code("An operator", "toml")
 
 
 @pytest.fixture(scope="module")

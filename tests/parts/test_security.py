@@ -61,7 +61,7 @@ def test_explain_says_who_says_it():
     }
     assert told["groups"].value == "7, 8"
     alone = dict(make_resolved(run_as_user=5).facts())
-    assert (alone["group"].value, alone["group"].origin) == (5, "the user's number")
+    assert (alone["group"].value, alone["group"].origin) == (5, "default: same as runAsUser")
     assert "groups" not in alone
 
 

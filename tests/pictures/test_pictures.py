@@ -12,12 +12,12 @@ import pytest
 
 from conftest import ROOT
 from make import CLUSTER, JOB, fields, write_repository
-from trainyard.faces.pictures import decide, pictures
+from trainyard.faces.pictures import decide, look, pictures
 from trainyard.faces.pictures.bars import headline as quota_headline
+from trainyard.faces.pictures.boxes import height_of, wide
 from trainyard.faces.pictures.decided import between, declared
 from trainyard.faces.pictures.draw import of_hosts, of_quota
-from trainyard.faces.pictures.legend import headline, summary
-from trainyard.faces.pictures.letters import letters
+from trainyard.faces.pictures.jobs import headline, summary
 from trainyard.faces.pictures.quotas import Branch, Row, Sums, quotas
 from trainyard.faces.pictures.scene import Host, Job, Pool, Rack, Scene
 from trainyard.faces.pictures.scenes import scene
@@ -85,13 +85,13 @@ def test_every_job_is_where_kueue_puts_it(tmp_path):
         name for name, value in found.items() if value.word in PLACED
     }
     assert on_hosts(seen) == {"nlp/first": 24, "nlp/small": 2}
-    assert seen.whole == (0, 26, 32)
+    assert seen.whole_gpus == (0, 26, 32)
     (waits,) = seen.waiting
     assert (waits.name, waits.gpus) == ("nlp/second", 16)
     assert waits.why == found["nlp/second"].detail
     words = said(of_hosts(seen))
     assert "test: 26 of 32 GPUs in use, 6 free, 1 job waits" in words
-    assert any("nlp/first" in word and "24 GPUs on 3 hosts" in word for word in words)
+    assert "nlp/first 24 GPUs on 3 hosts" in " ".join(words)
 
 
 def test_hosts_are_those_that_kueue_names(tmp_path):
@@ -123,7 +123,7 @@ def test_pods_that_find_no_host_are_counted(tmp_path):
     """Quota is there for more pods than nodes have room for, so that the job waits, as its verdict says."""
     queue = {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 64}}}
     seen = drawn(tmp_path, {"train": {"nodes": 6}}, topology=None, queues={"research": queue})
-    assert (seen.homeless, seen.whole, len(seen.waiting)) == (2, (0, 32, 32), 1)
+    assert (seen.homeless, seen.whole_gpus, len(seen.waiting)) == (2, (0, 32, 32), 1)
     assert any("2 pods with quota fit on no node" in item for item in said(of_hosts(seen)))
 
 
@@ -175,10 +175,10 @@ def test_who_never_fits_is_none_of_those_who_wait(tmp_path):
     assert headline(seen).endswith("1 job waits, 2 jobs never fit")
     words = said(of_hosts(seen))
     assert "never fits: 2 jobs, 104 GPUs" in words
-    assert "pod set worker needs 56 nvidia.com/gpu of flavor gpu, but its queue can get at most 48" in words
+    assert "pod set worker needs 56 nvidia.com/gpu of flavor gpu, but its queue can get at most 48" in " ".join(words)
     change = drawn(tmp_path / "change", jobs, {}, topology=None, queues={"research": queue})
     assert summary(change) == ["4 jobs start (144 GPUs, 1 of them waits, 2 of them never fit)"]
-    assert any(item.startswith("nlp/seven") and item.endswith("56 GPUs, never fits") for item in said(of_hosts(change)))
+    assert "nlp/seven + starts: 56 GPUs, never fits" in " ".join(said(of_hosts(change)))
     spoken = parsed(of_hosts(seen)).findtext(f"{SVG}desc")
     assert "nlp/seven never fits: pod set worker needs" in spoken
 
@@ -201,14 +201,8 @@ def test_who_may_fit_is_on_hosts_and_marked(tmp_path):
     assert 'class="d"' not in of_hosts(certain)
 
 
-def test_letters_of_jobs_do_not_stand_on_each_other():
-    """Of jobs with the same middle one has it, the next stands on a host of its own, and one without room nowhere."""
-    places = {"AA": [(0.0, 0.0), (40.0, 0.0)], "BB": [(20.0, 0.0)], "CC": [(10.0, 0.0), (60.0, 20.0), (20.0, -20.0)]}
-    assert [re.search(r">(\w+)<", letter)[1] for letter in letters(places)] == ["CC", "AA"]
-
-
 def test_hosts_are_drawn_smaller_the_more_there_are(tmp_path):
-    """Up to 64 have names and letters, up to 400 their GPUs, more are a cell each; each size shows who begins."""
+    """Up to 64 have names and letters, more are a cell each below their rack's letters; each size shows who begins."""
     job = Job("nlp/a", "starts", "placed", 8, hosts=1, tag="QQ")
     sizes = {}
     for count in (20, 64, 400, 2000):
@@ -216,11 +210,12 @@ def test_hosts_are_drawn_smaller_the_more_there_are(tmp_path):
         pool = Pool("gpu", count * 8, False, 0, 8, True, True, (Rack("", "rack-0", hosts),))
         svg = of_hosts(Scene("test", True, (pool,), (job,)))
         words = said(svg)
-        assert ("007" in words) == (count <= 64)
+        assert ("gpu-007" in words) == (count <= 64)
+        assert "<title>gpu-007: nlp/a has 8</title>" in svg
         assert words.count("QQ") == (9 if count <= 64 else 2)
         assert svg.count('class="o"') >= 2
         sizes[count] = len(svg)
-    assert sizes[2000] < sizes[400]
+    assert sizes[2000] < 300_000
 
 
 def test_pods_have_the_numa_nodes_that_kubelets_give_them(tmp_path):
@@ -266,7 +261,7 @@ def test_what_ends_leaves_room_that_is_marked_and_may_be_had(tmp_path):
     """GPUs of a job that ends are given back; one that waited for them fits now."""
     before = {"first": {"nodes": 3, "priority": "high"}, "second": {"nodes": 2}}
     freed = drawn(tmp_path / "freed", {}, {"first": {"nodes": 3}})
-    assert freed.whole == (24, 0, 32)
+    assert freed.whole_gpus == (24, 0, 32)
     assert on_hosts(freed) == {"nlp/first": 24}
     assert "freed by this change" in said(of_hosts(freed))
     both = {"first": {}, "more": {}}
@@ -287,7 +282,7 @@ def test_quota_says_who_borrows_of_whom(tmp_path):
     (cohort,) = quotas(None, there, compared=False)
     assert (cohort.name, cohort.cohort, [item.name for item in cohort.below]) == ("all", True, ["other", "research"])
     other, research = (next(row for row in item.rows if row.resource == "nvidia.com/gpu") for item in cohort.below)
-    assert (research.now, research.borrowed, research.waits) == (Sums(16, 24, 48), 8, 24)
+    assert (research.now, research.now.borrowed, research.now.waits) == (Sums(16, 24, 48), 8, 24)
     assert (other.now, other.least_lent, other.most_lent) == (Sums(16, 0, 0), 8, 8)
     assert cohort.rows[0].now == Sums(32, 24, 48)
     words = said(of_quota("test", (cohort,)))
@@ -301,7 +296,7 @@ def test_quota_counts_apart_what_never_fits(tmp_path):
     there = decide(checked(tmp_path, jobs, queues={"research": {**TWO, "nominalQuota": {"gpu": {"gpus": 32}}}}), "test")
     (cohort,) = quotas(None, there, compared=False)
     rows = [next(row for row in item.rows if row.resource == "nvidia.com/gpu") for item in (cohort, *cohort.below)]
-    assert [(row.now, row.waits) for row in rows] == [(Sums(32, 32, 88, 40), 16)] * 2
+    assert [(row.now, row.now.waits) for row in rows] == [(Sums(32, 32, 88, 40), 16)] * 2
     words = said(of_quota("test", (cohort,)))
     assert {"32 of 32 · 16 wait · 40 never fit", "requested, never fits"} <= set(words)
     assert quota_headline("test", (cohort,)) == "test: 32 of 32 GPUs of quota in use, 16 wait, 40 never fit"
@@ -344,6 +339,77 @@ def test_nothing_in_names_acts(tmp_path):
         assert not any(char in word for word in words for char in "\x1b\u202e\x00")
     row = Row(HOSTILE, HOSTILE, Sums(4, 8, 9), Sums(4, 4, 4))
     said(of_quota(HOSTILE, (Branch(HOSTILE, True, (row,), (Branch(HOSTILE, False, (row,), held=True),)),)))
+
+
+def letters(svg):
+    """Where the words of a picture are: left, top, right and bottom of each line, with what it says."""
+    for item in parsed(svg).iter(f"{SVG}text"):
+        class_, words = item.get("class", ""), "".join(item.itertext())
+        x, y, width, height = float(item.get("x")), float(item.get("y")), wide(words, class_), height_of(class_)
+        left = x - width / 2 if "n" in class_.split() else x - width if "ra" in class_.split() else x
+        yield left, y - height, left + width, y, words
+
+
+def crowded(count, name):
+    """The picture of many jobs with long names on so many hosts, some of which wait for long reasons."""
+    jobs = [Job(f"nlp/{name}-{number}", "starts", "placed", 8, 3, 2, tag=f"A{number}") for number in range(9)]
+    why = "54 nvidia.com/gpu of flavor reserved-h100 in queue research, used by " + ", ".join(
+        item.name for item in jobs
+    )
+    jobs += [Job(f"nlp/{name}-waits-{number}", "stays", "waits", 16, why=why) for number in range(3)]
+    jobs += [Job(f"nlp/{name}-there-{number}", "stays", "placed", 8, hosts=1, tag=f"B{number}") for number in range(9)]
+    hosts = tuple(Host(f"reserved-h100-{at:04}", ((at % 9,) * 4, (None,) * 4)) for at in range(count))
+    bare = tuple(Host(f"reserved-cpu-{at:04}", (), ((at % 9, 0.4),)) for at in range(4))
+    gpu = Pool("reserved-h100", count * 8, False, 0, 8, True, True, (Rack("", "rack-0", hosts),))
+    cpu = Pool("reserved-cpu", 0, False, 0, 0, True, True, (Rack("", "rack-0", bare),))
+    return of_hosts(Scene("test", True, (gpu, cpu), tuple(jobs)))
+
+
+@pytest.mark.parametrize("count", [8, 60, 300, 500])
+@pytest.mark.parametrize("name", ["run", "adapter-sweep-" * 3 + "learning-rate-1e-4", "x" * 63])
+def test_all_words_are_there_and_beside_each_other(count, name):
+    """However long names and reasons are, nothing is cut, stands on other words, or is outside of the picture."""
+    svg = crowded(count, name)
+    found = list(letters(svg))
+    width, height = (float(parsed(svg).get(side)) for side in ("width", "height"))
+    assert all(left >= 0 and top >= 0 and right <= width and below <= height for left, top, right, below, _ in found)
+    for at, one in enumerate(found):
+        for other in found[at + 1 :]:
+            beside = one[2] <= other[0] + 0.2 or other[2] <= one[0] + 0.2
+            assert beside or one[3] <= other[1] + 0.2 or other[3] <= one[1] + 0.2, (one, other)
+    words = "".join(item for *_, item in found).replace(" ", "")
+    assert "…" not in words
+    assert all(f"nlp/{name}-{which}" in words for which in (*range(9), "waits-0", "there-8"))
+    assert words.count(f"usedbynlp/{name}-0,") == 3
+    assert "reserved-h100-0000" in words
+
+
+def test_long_resources_of_a_queue_are_told_apart():
+    """A queue's bars have the whole names of flavor and resource beside them."""
+    flavor = "a100-parts-of-the-second-hall"
+    resources = [f"nvidia.com/mig-{size}" for size in ("1g.10gb", "1g.10gb.me", "3g.40gb")]
+    rows = tuple(Row(flavor, resource, Sums(8, 4, 9), Sums(8, 2, 2)) for resource in resources)
+    svg = of_quota("test", (Branch("all", True, rows, (Branch("research-of-the-second-hall", False, rows),)),))
+    words = "".join(item for *_, item in letters(svg)).replace(" ", "")
+    assert all(words.count(f"{flavor}{item.partition('/')[2]}2→4of8") == 2 for item in resources[1:])
+
+
+def luminance(colour):
+    """The relative luminance of a colour (Web Content Accessibility Guidelines 2.2)."""
+    parts = (byte / 255 for byte in bytes.fromhex(colour[1:]))
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@pytest.mark.parametrize(("mode", "share"), [(look.LIGHT, 0.42), (look.DARK, 0.38)], ids=["light", "dark"])
+def test_words_are_read_on_every_colour(mode, share):
+    """Words and what is behind them have a contrast of at least 4.5, in light and in dark."""
+    pale = [look.mixed(hue, mode["paper"], share) for hue in look.HUES]
+    pairs = [(mode[ink], mode[behind]) for ink in ("ink", "faint", "alarm") for behind in ("paper", "box")]
+    pairs += [*((mode["ink"], behind) for behind in pale), *(("#111111", hue) for hue in look.HUES)]
+    for pair in pairs:
+        dark, light = sorted(map(luminance, pair))
+        assert (light + 0.05) / (dark + 0.05) >= 4.5, pair
 
 
 def test_a_small_cluster(tmp_path, golden):
@@ -395,6 +461,6 @@ def test_two_thousand_nodes(tmp_path):
     assert time.process_time() - begun < 3
     assert len(hosts.svg) + len(quota.svg) < 1_000_000
     seen = scene("test", None, now, compared=False)
-    assert sum(on_hosts(seen).values()) == seen.whole[1] == 8 * sum(job.hosts for job in seen.jobs)
+    assert sum(on_hosts(seen).values()) == seen.whole_gpus[1] == 8 * sum(job.hosts for job in seen.jobs)
     words = said(hosts.svg)
     assert all(job.tag in words for job in seen.jobs if job.hosts >= 4)

@@ -12,7 +12,7 @@ from make import make_job_file, make_run
 from trainyard.base.errors import SpecError
 from trainyard.faces.pipelines import chosen, follow
 from trainyard.faces.pipelines.steps import PROGRAM, plan, steps, text
-from trainyard.judge.preflight.job.objects import Objects
+from trainyard.judge.preflight.job.rendered import Objects
 from trainyard.render.kinds import build, kinds, resolve
 from trainyard.specs.run import EACH
 from trainyard.upstream.workloads.ends import Ending

@@ -151,7 +151,7 @@ def test_what_counts_for_a_verdict(
     with reads.recording(World()) as record:
         system_files.read(read)
     parts("c", tree(**BEFORE), (), second=True).keep(memory(), record.common)
-    assert parts("c", tree(**files), olds, second=True).passed(memory()) == same
-    assert parts("c", tree(**files), olds, second=False).passed(memory()) is None
+    assert parts("c", tree(**files), olds, second=True).passed_runs(memory()) == same
+    assert parts("c", tree(**files), olds, second=False).passed_runs(memory()) is None
     read.write_text("2")
-    assert parts("c", tree(**files), olds, second=True).passed(memory()) is None
+    assert parts("c", tree(**files), olds, second=True).passed_runs(memory()) is None

@@ -320,7 +320,7 @@ def test_the_first_commit_is_compared_with_nothing(tmp_path: Path) -> None:
     site.job("nlp/llm")
     site.synth()
     text = plan.render(plan.read_plan(site.repo.root))
-    assert "\ncompared with nothing: all of it is new\n" in text
+    assert "\ncompared with nothing, because everything is new\n" in text
     assert "starts nlp/llm-" in text
 
 

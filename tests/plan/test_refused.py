@@ -25,7 +25,7 @@ SITE = {**CLUSTER, "queues": FOR_BOTH}
 
 
 @pytest.fixture(scope="module")
-def committed(tmp_path_factory: pytest.TempPathFactory) -> Repo:
+def first(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     """Make a live repository with two jobs, synthesised and committed on main, and go to a branch."""
     repo = Repo(tmp_path_factory.mktemp("committed") / "repo")
     rewrite(repo)
@@ -33,12 +33,6 @@ def committed(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     repo.commit()
     repo.git("switch", "-qc", "work")
     return repo
-
-
-@pytest.fixture
-def repo(committed: Repo, tmp_path: Path) -> Repo:
-    """Return a copy of that repository."""
-    return committed.copied(tmp_path / "repo")
 
 
 def rewrite(repo: Repo, **changes: Mapping[str, Any]) -> None:
@@ -128,7 +122,7 @@ def ledger(change: Callable[[Any], object]) -> Callable[[Repo], None]:
     return make
 
 
-def first(value: Any) -> dict[str, Any]:
+def first_entry(value: Any) -> dict[str, Any]:
     """Return the first entry of a ledger."""
     return next(iter(value.values()))[0] if isinstance(value, dict) else value[0]
 
@@ -219,7 +213,7 @@ REFUSED = {
         moved("nlp/train", "nlp/trained"),
         "run/job-gone",
         "jobs/nlp/train.yaml",
-        ("cannot be merged, 1 error", "let `trainyard rename nlp/train trained` do it"),
+        ("cannot be merged, 1 error", "run `trainyard rename nlp/train trained`"),
         ("synth` first",),
     ),
     "a job moves to another team": Case(
@@ -322,7 +316,7 @@ REFUSED = {
         ("2 unchanged",),
     ),
     "a ledger is rewritten": Case(
-        ledger(lambda value: first(value).update(version="9")),
+        ledger(lambda value: first_entry(value).update(version="9")),
         "run/ledger",
         "generated/test/ledger/nlp/train.json",
         (BEHIND,),

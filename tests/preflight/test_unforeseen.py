@@ -95,7 +95,7 @@ def test_what_stops_every_command_is_let_through(error: type[BaseException]) -> 
 
 REASONS = {
     "its values are nested too deep": RecursionError(),
-    "a number in it is beyond what is computed (OverflowError)": OverflowError("x"),
+    "a number in it is too large (OverflowError)": OverflowError("x"),
     "KeyError: 'a'": KeyError("a"),
 }
 
@@ -142,9 +142,14 @@ SUBJECTS: dict[str, tuple[ModuleType, str, str, str]] = {
         between,
         "BETWEEN",
         "platform/repository.yaml",
-        f"check between/odd.py:check stopped, and nobody looked: {WHY}",
+        f"check between/odd.py:check stopped, so its rules were not checked: {WHY}",
     ),
-    "a team": (team, "TEAM", "platform/teams/nlp.yaml", f"check team/odd.py:check stopped, and nobody looked: {WHY}"),
+    "a team": (
+        team,
+        "TEAM",
+        "platform/teams/nlp.yaml",
+        f"check team/odd.py:check stopped, so its rules were not checked: {WHY}",
+    ),
     "a cluster": (cluster, "CLUSTER", "platform/clusters/test.yaml", f"Trainyard cannot check this cluster: {WHY}"),
     "a job's file": (job, "JOB", "jobs/nlp/other.yaml", f"Trainyard cannot check this job: {WHY}"),
     "a run": (job, "RESOLVED", "jobs/nlp/other.yaml", f"Trainyard cannot check this job: {WHY}"),
@@ -193,7 +198,7 @@ def test_a_search_for_credentials_that_stops_shows_none(tmp_path: Path) -> None:
     )  # no text
     found = check(replace(loaded, specs=replace(loaded.specs, jobs=jobs)), root).findings
     (stopped,) = (item.message for item in found if item.rule == UNFORESEEN.id)
-    assert stopped.startswith("check between/credentials.py:check stopped, and nobody looked: ")
+    assert stopped.startswith("check between/credentials.py:check stopped, so its rules were not checked: ")
     assert "spec/unknown-queue" in {item.rule for item in found}
     assert not [item for item in found if token in item.message]
 

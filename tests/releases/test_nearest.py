@@ -7,7 +7,6 @@ import pytest
 from conftest import ROOT
 from make import CLUSTER, make_cluster, write_repository
 from trainyard.base.findings import Severity
-from trainyard.base.system.data import own_folder
 from trainyard.base.versions import line, minor, same
 from trainyard.judge import preflight
 from trainyard.judge.checks.repository import Checking
@@ -16,7 +15,6 @@ from trainyard.render.operators import operators
 from trainyard.render.operators.install import sites
 from trainyard.upstream.apiserver.catalog.releases import Shelf
 
-SCHEMAS = own_folder("schemas")
 KUEUES = {
     "beyond all in the first number": "1.0.0",
     "far beyond all": "2.1",
@@ -40,13 +38,13 @@ def test_an_operator_that_is_not_known_is_refused_with_those_that_are(tmp_path, 
     cluster = checked.specs.clusters["test"]
     known = Checking(tmp_path, checked.specs, ROOT).catalog("test", cluster, result)
     (site, *_) = sites(cluster)
-    assert known.projects["kueue"] == site.known
+    assert known.projects["kueue"] == site.known_version
     assert result.findings == []
     if version == "0.9.0":
         assert [finding.rule for finding in checked.findings] == ["pairing/too-old"]
         return
     (found,) = checked.findings
-    message = f"kueue {version} is not known here; known are 0.19.2, 0.18.6"
+    message = f"kueue {version} is unknown; known releases: 0.19.2, 0.18.6"
     assert (found.severity, found.message, found.path) == (Severity.ERROR, message, "operators.kueue.version")
     assert "unlisted: {like: " in (found.fix or "")
 
@@ -56,13 +54,13 @@ def test_what_is_installed_is_what_is_written(version):
     """A release that is not known, and is said to be like another, is installed as it is and judged as the other."""
     choice = {"version": f"v{version}", "unlisted": {"like": "0.18.6", "reason": "read"}}
     (site, *_) = sites(make_cluster(operators={"kueue": choice}))
-    assert (site.version, site.known) == (version, "0.18.6")
+    assert (site.version, site.known_version) == (version, "0.18.6")
 
 
 def test_a_known_release_is_installed_as_it_is_published():
     """However it is spelt: `1.9` would be a range to Helm."""
     (site, *_) = sites(make_cluster(operators={"jobset": {"version": "v0.12"}}))
-    assert (site.version, site.known) == ("0.12.0", "0.12.0")
+    assert (site.version, site.known_version) == ("0.12.0", "0.12.0")
 
 
 def test_the_image_of_multus_is_that_of_the_release():

@@ -9,7 +9,7 @@ from trainyard.specs.releases import read
 
 GOOD = "namespace: acme\nreleases: {'1.0.0': {source: acme docs}}\n"
 DAMAGED = {
-    "an empty file": ("", "cannot be read: file holds no document"),
+    "an empty file": ("", "cannot be read: file contains no document"),
     "a list": ("[]\n", "cannot be used: it: Input should be a valid dictionary"),
     "no YAML": ("a: [", "cannot be read: "),
     "a field that does not exist": (f"{GOOD}chrats: {{}}\n", "cannot be used: chrats: Extra inputs"),

@@ -18,7 +18,7 @@ from trainyard.upstream.scheduler.neighbours import AFFINITY, ANTI_AFFINITY, EXI
 from trainyard.upstream.scheduler.wanted import CONFLICT, GATED, NODE_AFFINITY, OTHER_NODE
 
 GPU = "Insufficient nvidia.com/gpu"
-REFUSED = "the kubelet refuses it (TopologyAffinityError)"
+REFUSED = "the kubelet refuses the pod (TopologyAffinityError)"
 ALIGNED = {"topologyManagerPolicy": "restricted", "topologyManagerScope": "pod"}
 ZONES = ("a", "a", "b", "b")
 

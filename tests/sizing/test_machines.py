@@ -62,11 +62,11 @@ def agree(cluster: Cluster, pool: str) -> None:
 
 def sizes(cluster: Cluster, pool: str, of_pool: Machine) -> None:
     """Hold what jobs are given to what is left of the machine."""
-    left = {name: of_pool.allocatable[name] - of_pool.held.get(name, 0) for name in of_pool.allocatable}
+    left = {name: of_pool.allocatable[name] - of_pool.daemon_requests.get(name, 0) for name in of_pool.allocatable}
     found = available(cluster.pools[pool])
     room = cluster.pools[pool].node.daemons
-    assert left[CPU] == found.cpus or of_pool.held[CPU] > cores(room.cpus)
-    assert left[MEMORY] == found.memory or of_pool.held[MEMORY] > size(room.memory)
+    assert left[CPU] == found.cpus or of_pool.daemon_requests[CPU] > cores(room.cpus)
+    assert left[MEMORY] == found.memory or of_pool.daemon_requests[MEMORY] > size(room.memory)
     assert left[EPHEMERAL_STORAGE] >= found.storage
     for name, amount in of_pool.for_jobs.items():
         if name not in BASIC and name not in of_pool.claimed:

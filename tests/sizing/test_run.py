@@ -27,11 +27,11 @@ CPUS = {
     ),
     "no GPUs on a node with GPUs": ({"gpus_per_node": 0}, None, 7, "1/8, one GPU's share"),
     "as the job says": ({"gpus_per_node": 8, "cpus_per_node": 10}, None, 10, "cpusPerNode of the job"),
-    "less the job's own containers": (
+    "less containers of the job": (
         {"gpus_per_node": 8, "containers": [{"name": "a", "resources": {"limits": {"cpu": 2}}}, {"name": "b"}]},
         None,
         55,
-        "55 = floor(58 for pods) - 2.1 of the job's own containers",
+        "55 = floor(58 for pods) - 2.1 of containers of the job",
     ),
     "an init container takes nothing from it": ({"init_containers": [{"name": "a"}]}, None, 58, "floor(58 for pods)"),
     "a sidecar does": ({"init_containers": [{"name": "a", "restartPolicy": "Always"}]}, None, 57, "- 0.1 of"),
@@ -244,7 +244,7 @@ def test_interfaces_are_named(job, gloo, nccl):
 FAST = {"provisioner": "csi.example.com", "access": "ReadWriteMany", "throughput": "10Gi"}
 SAVED = {"volume": "checkpoints", "size": "100Gi"}
 GRACE = {
-    "nothing to save": ({}, {}, 30, "30, the default: no checkpoint to save"),
+    "nothing to save": ({}, {}, 30, "default: no checkpoint to save"),
     "a share of the throughput": (
         {"checkpoint": SAVED},
         {"storage": {"shared": FAST}},
@@ -275,7 +275,7 @@ def test_grace_ends_with_a_spot_node():
         cluster = make_cluster(pools={"gpu": {**pools["gpu"], **given}})
         grace = make_sizing(cluster=cluster, checkpoint={**SAVED, "size": "10Gi"}, spot=True).grace
         assert grace.value == notice
-        assert grace.origin == f"{notice}, the notice of nodes of pool 'gpu'; wanted are 440"
+        assert grace.origin == f"{notice}: notice of nodes in pool 'gpu', shorter than the 440 needed"
     assert make_sizing(cluster=make_cluster(pools=pools), spot=True).grace.value == 30
     assert make_sizing(cluster=cluster, spot=True).grace.value == 15
 
@@ -286,43 +286,43 @@ RESTARTS: dict[str, tuple[dict[str, Any], dict[str, Any], int, str]] = {
         {"max_hours": 24},
         {},
         3,
-        "3 = 3 + 2 × 0.0087 nodes lost: 2 × 0.13 a month for 24 hours",
+        "3 = 3 + round(2 × 0.0087 expected node losses): 2 × 0.13 per month for 24 hours",
     ),
     "a month, where nobody says how long": (
         {"nodes": 4},
         {},
         4,
-        "4 = 3 + 2 × 0.52 nodes lost: 4 × 0.13 a month for 720 hours, no maxHours being set",
+        "4 = 3 + round(2 × 0.52 expected node losses): 4 × 0.13 per month for 720 hours without maxHours",
     ),
     "a large one for long": (
         {"nodes": 128, "max_hours": 1440},
         {},
         70,
-        "70 = 3 + 2 × 33 nodes lost: 128 × 0.13 a month for 1440 hours",
+        "70 = 3 + round(2 × 33 expected node losses): 128 × 0.13 per month for 1440 hours",
     ),
     "nodes that are often drained": (
         {"nodes": 4, "max_hours": 720},
         {"lossesPerMonth": 1},
         11,
-        "11 = 3 + 2 × 4 nodes lost: 4 × 1 a month for 720 hours",
+        "11 = 3 + round(2 × 4 expected node losses): 4 × 1 per month for 720 hours",
     ),
     "nodes that are never lost": (
         {"max_hours": 720},
         {"lossesPerMonth": 0},
         3,
-        "3 = 3 + 2 × 0 nodes lost: 2 × 0 a month for 720 hours",
+        "3 = 3 + round(2 × 0 expected node losses): 2 × 0 per month for 720 hours",
     ),
     "spot nodes": (
         {"spot": True, "max_hours": 240},
         {"spot": True},
         7,
-        "7 = 3 + 2 × 2 nodes lost: 2 × 3 a month for 240 hours",
+        "7 = 3 + round(2 × 2 expected node losses): 2 × 3 per month for 240 hours",
     ),
     "more than would ever help": (
         {"nodes": 1000, "max_hours": 100_000},
         {},
         1000,
-        "1000 = 3 + 2 × 1.8e+04 nodes lost: 1000 × 0.13 a month for 100000 hours",
+        "1000 = min(1000, 3 + round(2 × 1.8e+04 expected node losses)): 1000 × 0.13 per month for 100000 hours",
     ),
 }
 
@@ -340,7 +340,10 @@ def test_pods_of_every_role_count():
     pools = {"gpu": {"shape": GPU_NODE, "nodes": 4}, "cpu": {"shape": "cpu-64", "nodes": 4, "lossesPerMonth": 1}}
     job = {"launcher": "tensorflow", "roles": {"ps": {"nodes": 2, "cpusPerNode": 4, "pool": "cpu"}}}
     found = make_sizing(cluster=make_cluster(pools=pools), max_hours=720, **job).restarts
-    assert found.origin == "8 = 3 + 2 × 2.4 nodes lost: 2 × 0.13 + 2 × 1 + 1 × 0.13 a month for 720 hours"
+    assert (
+        found.origin
+        == "8 = 3 + round(2 × 2.4 expected node losses): 2 × 0.13 + 2 × 1 + 1 × 0.13 per month for 720 hours"
+    )
 
 
 CLOSENESS = {

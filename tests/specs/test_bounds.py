@@ -89,7 +89,7 @@ def test_a_patch_of_too_much(tmp_path) -> None:
     """Patches together may hold so many values, since each is merged into what those before it made."""
     job = fields(JOB, {"patches": [patch(200)] * 30})
     assert refused(tmp_path, jobs={"nlp/train": job}) == [
-        ("spec/too-many", f"patches has more than {limits.FREE_VALUES} values in it; write fewer")
+        ("spec/too-many", f"patches contains more than {limits.FREE_VALUES} values; write fewer")
     ]
 
 

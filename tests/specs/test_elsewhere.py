@@ -11,10 +11,10 @@ from trainyard.specs.models.job import Job
 from trainyard.specs.reading.elsewhere import IN_JOBS
 
 FIELDS = {
-    "nodeSelector": "the pool says it; write pool",
-    "metadata": "it is an object's of Kubernetes, and a job's fields stand at the top",
-    "restartPolicy": "write restarts",
-    "replicas": "write nodes",
+    "nodeSelector": "use pool",
+    "metadata": "it belongs to Kubernetes objects; write the job's fields at the top level",
+    "restartPolicy": "use restarts",
+    "replicas": "use nodes",
 }
 
 
@@ -34,11 +34,11 @@ def test_no_field_of_ours_is_told_to_be_of_others():
 OBJECT = dump({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"}})
 PLACES = {
     "platform/clusters/x.yaml": (
-        "file is a ConfigMap of Kubernetes and no cluster; move it to platform/extra/<cluster>/"
+        "file is a ConfigMap of Kubernetes, not a cluster; move it to platform/extra/<cluster>/"
     ),
-    "platform/teams/x.yaml": "file is a ConfigMap of Kubernetes and no team; move it to platform/extra/<cluster>/",
+    "platform/teams/x.yaml": "file is a ConfigMap of Kubernetes, not a team; move it to platform/extra/<cluster>/",
     "jobs/nlp/x.yaml": (
-        "file is a ConfigMap of Kubernetes and no job; write a job's fields, or move it to platform/extra/<cluster>/"
+        "file is a ConfigMap of Kubernetes, not a job; write a job's fields, or move it to platform/extra/<cluster>/"
     ),
 }
 

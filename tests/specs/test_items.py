@@ -49,5 +49,5 @@ BY_HAND = {
 @pytest.mark.parametrize("text", BY_HAND.values(), ids=BY_HAND)
 def test_what_only_a_person_can_edit_is_refused(text) -> None:
     """Better a word than a file that says something else."""
-    with pytest.raises(SpecError, match="only a person can edit"):
+    with pytest.raises(SpecError, match="cannot be edited automatically"):
         add_item(text, "x.yaml", ("a",), "new")

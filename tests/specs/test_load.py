@@ -136,11 +136,11 @@ COMMON = (
     "gpus_per_node=8"
 )
 
-HALF = "job 'sweep-a' holds half a surrogate pair, which no file can"
+HALF = "job 'sweep-a' contains half a surrogate pair"
 
 PROGRAMS = {
     "no function": ("x = 1\n", "program has no function jobs()"),
-    "a syntax error": ("def jobs(:\n", "program is no Python"),
+    "a syntax error": ("def jobs(:\n", "program is not valid Python"),
     "an error of its own": ("def jobs():\n    raise KeyError('x')\n", "program stopped with KeyError"),
     "a wrong field": (yields(COMMON + ", gpus_per_nod=8"), "field 'gpus_per_nod' does not exist in a job"),
     "a wrong value": (yields(COMMON + ", nodes=0"), "nodes is 0, but should be at least 1"),
@@ -158,13 +158,13 @@ PROGRAMS = {
         "program imports 'trainyard.base.system.git'",
     ),
     "a relative import": ("from . import x\ndef jobs(): return []\n", "program imports '.'"),
-    "the disk": ("def jobs():\n    open('/etc/hostname')\n", "program reaches outside, by open"),
-    "a write": ("def jobs():\n    open('x', 'w')\n", "program reaches outside, by open"),
+    "the disk": ("def jobs():\n    open('/etc/hostname')\n", "program uses open"),
+    "a write": ("def jobs():\n    open('x', 'w')\n", "program uses open"),
     "the network": (
         "import socket\ndef jobs():\n    socket.create_connection(('localhost', 9))\n",
-        "program reaches outside",
+        "program uses socket",
     ),
-    "another program": ("import os\ndef jobs():\n    os.system('true')\n", "program reaches outside, by os.system"),
+    "another program": ("import os\ndef jobs():\n    os.system('true')\n", "program uses os.system"),
     "too much memory": ("def jobs():\n    x = bytearray(2**31)\n", "program needs more than 1024 MiB"),
     "too many jobs": (
         yields(COMMON).replace("    yield", "    while True: yield"),
@@ -173,18 +173,18 @@ PROGRAMS = {
     "an exit": ("import os\nos._exit(0)\n", "program ended without an answer"),
     "the specs beside our package": (
         "import trainyard.specs as s\nopen(s.__file__.split('/trainyard/')[0] + '/clusters/atlas.yaml')\n",
-        "program reaches outside, by open",
+        "program uses open",
     ),
-    "the machine's settings": ("import os\nos.sysconf('SC_OPEN_MAX')\n", "program reaches outside, by os.sysconf"),
-    "the session": ("import os\nos.getsid(0)\n", "program reaches outside, by os.getsid"),
+    "the machine's settings": ("import os\nos.sysconf('SC_OPEN_MAX')\n", "program uses os.sysconf"),
+    "the session": ("import os\nos.getsid(0)\n", "program uses os.getsid"),
     "half a surrogate pair": (yields(COMMON + ", args=['\\ud800']"), HALF),
-    "half a surrogate pair in a name": (yields(COMMON, "'sweep-\\ud800'"), "job 'sweep-\\ud800' holds"),
+    "half a surrogate pair in a name": (yields(COMMON, "'sweep-\\ud800'"), "job 'sweep-\\ud800' contains"),
     "half a surrogate pair in an error": ("raise KeyError('\\ud800')\n", "program stopped with KeyError"),
     "half a surrogate pair in a message": ("raise ValueError('a\\ud800')\n", "program stopped with ValueError: a?"),
     "a lie about the end": ("raise SystemExit\n", "program stopped with SystemExit"),
     "two jobs of one name": (
         yields(COMMON) + f"    yield 'sweep-a', Job({COMMON})\n",
-        "file makes job 'sweep-a' a second time",
+        "file defines job 'sweep-a', which",
     ),
 }
 

@@ -29,7 +29,7 @@ MISPLACED = {
     ),
     "settings by another name": (
         "platform/Repository.yaml",
-        "file is called Repository.yaml, but only repository.yaml is read; rename it",
+        "file is named Repository.yaml, but Trainyard only reads repository.yaml; rename it",
     ),
 }
 

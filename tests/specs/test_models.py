@@ -15,7 +15,7 @@ import make
 from conftest import ROOT
 from trainyard.base.documents import load
 from trainyard.base.quantities import Quantity
-from trainyard.specs import Cluster, Job, Repository, Team, shapes
+from trainyard.specs import Job, shapes
 from trainyard.specs.run import digest, run_name, written_fields
 from trainyard.specs.shapes import preset
 
@@ -288,7 +288,6 @@ def test_levels_end_with_the_host():
     assert list(cluster.levels) == ["block", "rack", "hostname"]
 
 
-MODELS = {"job": Job, "cluster": Cluster, "team": Team, "repository": Repository}
 WRITTEN = {
     "job": "jobs/*/*.yaml",
     "cluster": "platform/clusters/*.yaml",

@@ -64,5 +64,5 @@ def test_objects_are_judged_by_the_new_minor(checkout, tmp_path):
     done = trainyard(checkout, tmp_path, "validate", "job.yaml", "--kubernetes", MINOR)
     assert done.returncode == 1, done.stderr
     assert "spec.template.spec.containers[0].resources" in done.stdout
-    assert f"judged for Kubernetes {MINOR}" in done.stdout
+    assert f"checked for Kubernetes {MINOR}" in done.stdout
     assert "pairing/near-release" not in done.stdout

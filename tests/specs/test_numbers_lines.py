@@ -42,4 +42,4 @@ def test_no_number_becomes_zero_in_silence(text: str, count: int) -> None:
     documents, _ = load(f"a: 1\nscratch: {text}\n".encode(), file="x.yaml")
     found = list(numbers.check(documents[0]))
     assert [(item.rule, item.location.line) for item in found] == [("spec/number", 2)] * count
-    assert all(f"{text[:40]} is read as 0; write 0, or put it in quotes" in item.message for item in found)
+    assert all(f"{text[:40]} is read as 0; write 0, or quote it" in item.message for item in found)

@@ -13,7 +13,8 @@ import page
 from command import call
 from conftest import ROOT
 from make import CLUSTER, write_repository
-from trainyard.change import constructs
+from trainyard import constructs
+from trainyard.change.constructs.run import resolve_run
 from trainyard.render.tree.layout import index_file
 
 pytestmark = [pytest.mark.node, pytest.mark.slow]
@@ -78,7 +79,7 @@ def test_props_of_the_page_are_those_of_the_constructs():
         construct = getattr(constructs, name)
         taken = set(construct.__init__.__annotations__)
         if name == "TrainingRun":
-            taken = set(constructs.run.resolve_run.__annotations__)
+            taken = set(resolve_run.__annotations__)
         assert set(re.findall(r"`(\w+)`", props)) == taken - {"return", "scope", "id_", "without"}, name
         assert construct.__doc__
 

@@ -12,12 +12,12 @@ import pytest
 
 from everything import everything, everything_specs
 from make import IMAGE, make_cluster, make_job, make_resolved, make_team
+from trainyard import constructs
 from trainyard.base.errors import SpecError
 from trainyard.base.manifests import identity_of
-from trainyard.change import constructs
-from trainyard.change.constructs import Foreign, Objects, Site, Space, TrainingRun
 from trainyard.change.constructs.folder import Folder, new_app
 from trainyard.change.synth.render.folders import cluster_folders
+from trainyard.constructs import Foreign, Objects, Site, Space, TrainingRun
 from trainyard.render import clusters
 from trainyard.render.kinds import build
 from trainyard.render.parts.objects import Resource
@@ -179,7 +179,7 @@ def test_a_pool_s_files_are_texts_for_a_program_to_put_where_nodes_find_them(fol
 def test_a_run_without_its_files_is_refused(folder):
     """Programs have no folder beside the job, so they say what is in its files."""
     job = make_job(image=IMAGE, files=[{"source": "a.yaml", "mountPath": "/etc/a"}])
-    with pytest.raises(SpecError, match="contents lack the text of file"):
+    with pytest.raises(SpecError, match="contents has no text for file"):
         TrainingRun(folder, "run", name="train", job=job, space=SPACE)
 
 

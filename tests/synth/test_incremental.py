@@ -23,7 +23,7 @@ from trainyard import __version__
 from trainyard.base.memory import World, code
 from trainyard.base.system import cache
 from trainyard.base.system.data import TYPES
-from trainyard.change.synth import session
+from trainyard.change.synth import session, start
 from trainyard.change.synth.session import Outcome
 from trainyard.render.tree.disk import Disk
 
@@ -179,9 +179,8 @@ def test_an_unchanged_repository_renders_nothing(tmp_path: Path) -> None:
         "assert not session.run(Path('.'), __version__).refused\n"
         "sys.exit('cdk8s' in sys.modules)\n"
     )
-    subprocess.run(
-        [sys.executable, "-c", script], cwd=root, env={**ENV, "PYTHONPATH": str(ROOT / "platform")}, check=True
-    )
+    env = {**ENV, "PYTHONPATH": str(ROOT / "platform"), "XDG_CACHE_HOME": os.environ["XDG_CACHE_HOME"]}
+    subprocess.run([sys.executable, "-c", script], cwd=root, env=env, check=True)
 
 
 def test_one_changed_job_renders_one_job(tmp_path: Path) -> None:
@@ -356,7 +355,7 @@ def test_an_api_type_that_changes_makes_all_that_is_remembered_old(tmp_path: Pat
     """What judges is what the files of API types say, whatever the lock says of them."""
 
     def types() -> str:
-        return session.world_of(Disk(tmp_path, None, "sha1")).digest((TYPES, str(tmp_path)))
+        return start.world_of(Disk(tmp_path, None, "sha1")).digest((TYPES, str(tmp_path)))
 
     alone = types()
     (tmp_path / "schemas").mkdir()

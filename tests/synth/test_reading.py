@@ -11,13 +11,12 @@ import pytest
 
 from make import CLUSTER, JOB, TEAM, fields, write_repository
 from trainyard.base.documents import dump
-from trainyard.base.memory import CODE
-from trainyard.base.system import reads
+from trainyard.base.memory import Memory, World
 from trainyard.base.system.cache import Cache
 from trainyard.base.system.repository import cluster_file
-from trainyard.change.synth.facts import ClusterFact, Memory
+from trainyard.change.synth.facts import ClusterFact, Facts, load_facts
 from trainyard.change.synth.reading import Reading, read
-from trainyard.change.synth.session import spec_ids, world_of
+from trainyard.change.synth.start import Start, spec_ids, world_of
 from trainyard.judge.preflight import check_repository
 from trainyard.render.tree.disk import Disk
 
@@ -115,21 +114,15 @@ CHANGES = (change_job, change_cluster, change_team)
 def synthesised(root: Path, store: Cache) -> Reading:
     """Read a repository as synth does, and keep what it found as if all clusters without errors had been rendered."""
     disk = Disk(root, None)
-    world = world_of(disk)
-    memory = Memory.load(store, root, spec_ids(disk), world)
-    with reads.recording(world) as record:
-        reads.ask(CODE, "")
-        reading = read(disk, record, memory)
-    memory.jobs, memory.clusters = (
-        reading.facts(),
-        {
-            name: ClusterFact(record.reads_of(cluster_file(name)), {}, tuple(found))
-            for name, found in reading.on_clusters.items()
-            if name not in reading.clusters and not any(finding.is_error for finding in found)
-        }
-        | reading.clusters,
-    )
-    memory.save()
+    memory = Memory(store, world_of(disk))
+    facts = load_facts(memory, root, spec_ids(disk))
+    reading = read(Start(None, disk, memory, memory.world or World(), spec_ids(disk), facts))
+    clusters = {
+        name: ClusterFact(reading.record.reads_of(cluster_file(name)), {}, tuple(found))
+        for name, found in reading.checked.on_clusters.items()
+        if name not in reading.clusters and not any(finding.is_error for finding in found)
+    }
+    facts.save(Facts(reading.facts(), clusters | dict(reading.clusters)))
     return reading
 
 

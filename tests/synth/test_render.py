@@ -121,7 +121,7 @@ def test_long_names_stay_apart_and_short_enough() -> None:
 
 def test_one_object_twice_is_refused() -> None:
     """Two files of one object would overwrite each other in the cluster."""
-    with pytest.raises(ValueError, match="Role 'x' is there twice"):
+    with pytest.raises(ValueError, match="Role 'x' exists twice"):
         render_folder("test", "platform", [(make("Role", "x", "n"), Origin())] * 2)
 
 

@@ -184,7 +184,7 @@ def test_renaming_an_active_job_is_refused(site: Site) -> None:
     site.job("nlp/large")
     work = site.prepare()
     assert rules(work) == ["run/job-gone"]
-    assert any("its file is now 'large'; write renamedFrom: llm into that one" in text for text in texts(work))
+    assert any("its file is now 'large'; write renamedFrom: llm into that file" in text for text in texts(work))
 
 
 def test_a_job_that_says_its_former_name_ends_that_run(site: Site) -> None:
@@ -224,7 +224,7 @@ def test_rerun_writes_the_number_that_synth_asks_for(site: Site, is_reverted: bo
     if is_reverted:
         (site.generated / "test/ledger/nlp/llm.json").write_text(first)
     work = site.prepare()
-    assert [text for text in texts(work) if text.endswith("never comes back; set run: 3")]
+    assert [text for text in texts(work) if text.endswith("cannot start again; set run: 3")]
     assert rerun.command("nlp/llm", site.repo.root) == 0
     assert "run: 3\n" in (site.repo.root / "jobs/nlp/llm.yaml").read_text()
 
@@ -237,7 +237,7 @@ def test_a_job_with_a_past_of_its_own_is_no_renamed_one(site: Site) -> None:
     site.delete("nlp/twin")
     assert site.run_of("nlp/llm")[-8:] in str(site.ledger("nlp/twin"))
     assert [finding.message for finding in site.prepare().findings] == [
-        "job 'twin' is not retired at the base, but its file is gone; restore it, set retired: true, delete it later"
+        "job 'twin' is still active, but its file is gone; restore it with retired: true, merge, then delete it"
     ]
 
 
@@ -263,7 +263,7 @@ def test_reverting_a_spec_is_refused(site: Site) -> None:
     site.job("nlp/llm", nodes=2)
     work = site.prepare()
     assert rules(work) == ["run/name-used"]
-    assert any("never comes back; set run: 3" in text for text in texts(work))
+    assert any("cannot start again; set run: 3" in text for text in texts(work))
     site.job("nlp/llm", nodes=2, run=3)
     site.synth()
     assert [state for _, state in site.ledger("nlp/llm")] == ["replaced", "replaced", "active"]
@@ -688,7 +688,7 @@ def test_removing_what_a_frozen_run_needs_is_refused(site: Site) -> None:
     work = site.prepare()
     assert rules(work) == ["run/in-use"]
     (found,) = (finding for finding in work.findings if finding.rule == "run/in-use")
-    assert found.message == f"queue 'research' is gone from 'test', but runs need it: {run}"
+    assert found.message == f"queue 'research' is removed from 'test', but runs need it: {run}"
     assert found.location.file == "platform/clusters/test.yaml"
 
 

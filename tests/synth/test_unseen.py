@@ -33,12 +33,6 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     return repo
 
 
-@pytest.fixture
-def repo(first: Repo, tmp_path: Path) -> Repo:
-    """Return a copy of it."""
-    return first.copied(tmp_path / "repo")
-
-
 def checked(repo: Repo) -> dict[str, str]:
     """Return the rule of each error that a check finds, by where it is."""
     findings = session.run(repo.root, __version__, checking=True).findings

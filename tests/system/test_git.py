@@ -31,12 +31,6 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     return repo
 
 
-@pytest.fixture
-def repo(first: Repo, tmp_path: Path) -> Repo:
-    """Return a copy of it."""
-    return first.copied(tmp_path / "repo")
-
-
 def test_a_branch_is_compared_with_its_merge_base(repo: Repo) -> None:
     """What main got after the branch left it is not part of the base."""
     base = repo.git("rev-parse", "HEAD")
@@ -179,7 +173,7 @@ def test_a_default_branch_that_cannot_be_told_is_asked_for(tmp_path: Path) -> No
     head = repo.commit()
     assert base_commit(at(repo), writing=True) == head
     repo.git("branch", "other")
-    with pytest.raises(ToolError, match="say what to compare with: --base REF"):
+    with pytest.raises(ToolError, match="set the commit to compare with: --base REF"):
         base_commit(at(repo))
     assert base_commit(at(repo), revision="trunk", writing=True) == head
 

@@ -27,12 +27,6 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     return clone
 
 
-@pytest.fixture
-def repo(first: Repo, tmp_path: Path) -> Repo:
-    """Return a copy of it."""
-    return first.copied(tmp_path / "repo")
-
-
 def at(repo: Repo) -> Git:
     """Return the repository as the product sees it."""
     found = system_git.find(repo.root)
@@ -117,7 +111,7 @@ def test_a_tag_does_not_stand_in_for_a_branch_that_is_not_there(repo: Repo) -> N
         repo.git("update-ref", f"refs/tags/{name}", "work")
     assert found(repo, "refs/remotes/origin/release") is None
     assert found(repo, "FETCH_HEAD") is None
-    assert at(repo).written("MERGE_HEAD") is None
+    assert at(repo).commit_in_file("MERGE_HEAD") is None
     assert at(repo).commits(["refs/remotes/origin/release"]) == {}
     with pytest.raises(ToolError, match=r"'origin/release' is a tag, not a branch; .* write refs/tags/origin/release"):
         found(repo, "origin/release")

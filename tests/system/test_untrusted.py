@@ -35,7 +35,7 @@ def used(repo: Repo) -> None:
     assert git is not None
     base_commit(git)
     git.changed()
-    git.kept()
+    git.kept_files()
     git.ignored(["x"])
     git.ignores_itself()
     git.staged("generated")

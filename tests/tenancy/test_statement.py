@@ -152,7 +152,7 @@ def test_an_object_of_a_run_has_a_specification(kind: str) -> None:
     for value in rendered(kind):
         if "spec" in value:
             bare = {key: said for key, said in value.items() if key != "spec"}
-            assert "spec is missing, which objects of a run must have; add it" in {
+            assert "spec is missing, but objects of a run needs it; add it" in {
                 breach.message for breach in found([bare])
             }
 

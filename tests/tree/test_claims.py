@@ -37,7 +37,7 @@ EXTRA = "platform/extra/test/teams/nlp/mine.yaml"
 
 
 @pytest.fixture(scope="module")
-def committed(tmp_path_factory: pytest.TempPathFactory) -> Repo:
+def first(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     """Make a live repository whose team has a volume of each storage, committed on main, and go to a branch."""
     repo = Repo(tmp_path_factory.mktemp("committed") / "repo")
     rewrite(repo)
@@ -49,12 +49,6 @@ def committed(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     repo.commit()
     repo.git("switch", "-qc", "work")
     return repo
-
-
-@pytest.fixture
-def repo(committed: Repo, tmp_path: Path) -> Repo:
-    """Return a copy of that repository."""
-    return committed.copied(tmp_path / "repo")
 
 
 def rewrite(repo: Repo, *, volumes: dict[str, Any] | None = None, storage: dict[str, Any] | None = None) -> None:

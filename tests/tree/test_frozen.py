@@ -56,12 +56,6 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     return repo
 
 
-@pytest.fixture
-def repo(first: Repo, tmp_path: Path) -> Repo:
-    """Return a copy of it."""
-    return first.copied(tmp_path / "repo")
-
-
 def run_of(repo: Repo) -> str:
     """Return the name of the run of `train`."""
     return next((repo.root / "generated/test/runs/nlp").glob("train-*")).name
@@ -133,7 +127,7 @@ spec:
 RUNTIMES = {
     "another": (
         ("maxRestarts: 9", "maxRestarts: 7"),
-        "runtime 'torch' is another on 'test', but runs need it as it was",
+        "runtime 'torch' is changed on 'test', but runs need the old one",
     ),
     "gone": (
         ("name: torch}", "name: torch-2}"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import pytest
 
@@ -64,12 +63,6 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     assert synth(repo) == ()
     repo.commit()
     return repo
-
-
-@pytest.fixture
-def repo(first: Repo, tmp_path: Path) -> Repo:
-    """Return a copy of it."""
-    return first.copied(tmp_path / "repo")
 
 
 def merged(repo: Repo, text: str) -> None:
@@ -133,7 +126,7 @@ def test_a_job_that_a_program_makes_no_more_is_missed(repo: Repo) -> None:
     repo.put("jobs/nlp/sweep.py", sweep().replace("(1, 2)", "(1,)"))
     (found,) = synth(repo)
     assert found.rule == "run/job-gone"
-    assert "but jobs/nlp/sweep.py makes it no more; let it be made with retired=True" in found.message
+    assert "but jobs/nlp/sweep.py no longer yields it; yield it with retired=True" in found.message
 
 
 def test_what_a_program_prints_is_kept(repo: Repo) -> None:

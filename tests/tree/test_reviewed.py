@@ -16,7 +16,6 @@ from trainyard.render.tree.commit import base_commit
 pytestmark = pytest.mark.node
 
 POLICY = '"""A policy.\n\nWhy: w\nFix: f\nSource: s\n"""\nopen({!r}, "w").close()\n\ndef check(world):\n    return ()\n'
-OTHER = "registry.example.com/evil/image@sha256:" + "0" * 64
 COMMANDS = (("check",), ("plan",), ("synth", "--check"), ("validate",))
 
 

@@ -243,7 +243,7 @@ def test_a_branch_does_not_allow_itself_programs(repo: Repo) -> None:
     repo.put("jobs/nlp/sweep.py", SWEEP)
     repo.commit()
     said = run(repo, "check")[1]
-    assert "is not merged yet; merge it, or say --trust-checkout" in said
+    assert "is not merged yet; merge it, or use --trust-checkout" in said
     assert "is not merged yet" not in run(repo, "check", "--trust-checkout")[1]
 
 

@@ -9,8 +9,6 @@ import pytest
 from trainyard.render.kinds import kinds
 from trainyard.upstream.workloads import carrier, carriers
 
-VOLCANO = "batch.volcano.sh"
-
 
 def conditions(*types: str, status: str = "True") -> dict[str, Any]:
     """Return the status of an object with these conditions."""

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from trainyard.base.documents import Document
-from trainyard.base.manifests import ANY, Manifest
+from trainyard.base.manifests import ANY, Manifest, identity_of
 from trainyard.change.plan.read.shape import shape as planned
 from trainyard.faces.local.controllers import controller_of
+from trainyard.faces.local.lives import lives
 from trainyard.judge.policies.world import World
 from trainyard.render.tenancy.objects import shape as allowed
 from trainyard.upstream.apiserver import webhooks
@@ -82,6 +83,18 @@ def by_security(value: dict[str, Any]) -> bool:
     )
 
 
+def by_life(value: dict[str, Any]) -> bool:
+    """Whether an object, or what it holds, has a controller that does more than to wait for all pods."""
+    found = [controller_of(item) for item in (value, *(held for _, held in held_by(value)))]
+    return any(known in lives() for controller in found for known in type(controller).__mro__)
+
+
+def by_webhooks(value: dict[str, Any]) -> bool:
+    """Whether the kind's operator, or Kueue, refuses some objects of the kind."""
+    key = identity_of(value)[:2]
+    return key in webhooks.ADMISSION or key in webhooks.RECONCILE
+
+
 ANSWERS: dict[str, Callable[[dict[str, Any]], bool]] = {
     "policies": by_policies,
     "tenancy": lambda value: allowed(value["apiVersion"].rpartition("/")[0], value["kind"]) is not None,
@@ -89,6 +102,8 @@ ANSWERS: dict[str, Callable[[dict[str, Any]], bool]] = {
     "run": lambda value: any(map(controller_of, (value, *(held for _, held in held_by(value))))),
     "plan": lambda value: bool(planned([value, runtime()]).pods),
     "podsecurity": by_security,
+    "life": by_life,
+    "webhooks": by_webhooks,
 }
 
 

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import trainyard
 from conftest import ROOT
 from sources import package
 from trainyard.upstream.apiserver import Catalog, catalog
 from trainyard.upstream.apiserver.webhooks import DEFAULTS
 from trainyard.upstream.workloads import ANY, Carrier, carrier, carrier_of, carriers
 
-PACKAGE = Path(trainyard.__file__).parent
 DEEPEST = 14
 ROWS = {f"{row.kind} of {row.group or 'core'}": row for row in carriers().values()}
 
@@ -93,6 +90,28 @@ def test_no_kind_is_forgotten(known: Catalog) -> None:
         for kind in versions.values():
             found = set(templates_in(kind.schema))
             assert found <= stated or (group, name) in OTHERS, f"{name} of {group}: {found - stated}"
+
+
+def claims_in(node: dict[str, Any], deepest: int = DEEPEST) -> Iterator[str]:
+    """Yield the fields of a schema that hold templates of claims, outside of pods; some schemas never end."""
+    fields = node.get("properties", {})
+    if "items" in fields.get("spec", {}).get("properties", {}).get("containers", {}) or not deepest:
+        return
+    for key, item in {**fields, "*": node.get("items") or node.get("additionalProperties")}.items():
+        if key in ("volumeClaim", "volumeClaimTemplates", "volumeClaimPolicies"):
+            yield key
+        elif isinstance(item, dict) and key != "status":
+            yield from claims_in(item, deepest - 1)
+
+
+@pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
+def test_a_kind_with_claims_says_what_becomes_of_them(row: Carrier, known: Catalog) -> None:
+    """Where the schema has templates of claims, the row says when they go with the object, or why it does not say."""
+    found = {claim for kind in known.kinds[row.group, row.kind].values() for claim in claims_in(kind.schema)}
+    if found:
+        assert row.loses is not None or "claims" in row.unread
+    else:
+        assert row.loses is None
 
 
 def test_what_kueue_suspends_can_be_suspended() -> None:
@@ -194,7 +213,6 @@ MAY = {
     "upstream/apiserver/webhooks/rewritten.py": "names of Go's fields, wherever they stand",
     "upstream/apiserver/webhooks/runtimes.py": "runtimes that Trainer brings, written out",
     "upstream/apiserver/webhooks/trainer.py": "a runtime's jobs put together with a TrainJob's patches",
-    "judge/checks/guards.py": "claims that a LeaderWorkerSet has beside its templates",
     "upstream/kueue/requests/jobs": "what Kueue makes otherwise of some fields than they are written",
     "render/tenancy": "what each field of a run's objects may be",
 }

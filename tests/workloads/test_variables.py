@@ -19,7 +19,6 @@ SENT = frozenset({"FIRST", "SECOND", "ZERO"})
 OLDER = "mpijob-v1"
 """MPIJob as the training operator has it, which is no version that is rendered or has a row of its own."""
 
-POD = re.compile(r"^pod (.*)$")
 VARIABLE = re.compile(r"^    env (\w+)[= ]")
 
 

@@ -27,7 +27,7 @@ from trainyard.upstream.workloads import carrier_of
 POLICIES = {policy.id: policy for policy in usable(policy_files(ROOT))}
 QUEUE = "kueue.x-k8s.io/queue-name"
 INSIDE = "spec.components[0].template"
-LABELLED = re.compile(r"label the \w+")
+LABELLED = re.compile(r"move it to the \w+")
 """What a message says of the object that waits in a queue, which is the AppWrapper there."""
 
 FAULTS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -71,7 +71,13 @@ def jobset(place: str = "", change: dict[str, Any] | None = None) -> dict[str, A
 def wrapped(value: dict[str, Any]) -> dict[str, Any]:
     """Return a workload in an AppWrapper that waits in its queue; anything else as it is."""
     row = carrier_of(value)
-    if row is None or not row.namespaced or row.idle or not (row.trains or row.makes or row.kind == "Pod"):
+    if (
+        row is None
+        or row.embeds is not None
+        or not row.namespaced
+        or row.idle
+        or not (row.trains or row.makes or row.kind == "Pod")
+    ):
         return value
     held = deepcopy(value)
     metadata = {key: text for key, text in held["metadata"].items() if key in ("name", "namespace")}
@@ -107,7 +113,7 @@ def found(policy: Policy, objects: list[dict[str, Any]]) -> list[Finding]:
 def told(findings: list[Finding]) -> Counter[tuple[str, str]]:
     """Return how often each field is found, whatever holds the object; of labels, that they are at the outer object."""
     return Counter(
-        (LABELLED.sub("label it", finding.message), (finding.path or "").removeprefix(INSIDE).removeprefix("."))
+        (LABELLED.sub("move it", finding.message), (finding.path or "").removeprefix(INSIDE).removeprefix("."))
         for finding in findings
     )
 

@@ -106,7 +106,7 @@ def modules() -> Iterator[ModuleType]:
 def sources() -> tuple[tuple[Path, bytes], ...]:
     """Return the files of our modules that declare rules, each with its text, found by one walk of the package."""
     texts = ((path, path.read_bytes()) for path in sorted(PACKAGE.rglob("*.py")))
-    return tuple((path, text) for path, text in texts if re.search(rb"\bRule\(", text))
+    return tuple((path, text) for path, text in texts if re.search(rb"\bRule\(|\.of_source\(", text))
 
 
 def module_of(path: Path) -> ModuleType:
@@ -151,7 +151,7 @@ def of_cel(path: Path) -> Rule:
     metadata = metadata if isinstance(metadata, dict) else {}
     if metadata.get("name") != path.stem:
         place = at(("metadata", "name"))
-        message = f"the policy's name is {metadata.get('name')!r}, but should be {path.stem!r}, as the file's"
+        message = f"the policy's name is {metadata.get('name')!r}, but should be the file's name, {path.stem!r}"
         raise PolicyError(path.name, message, place.line or 1, place.column or 1)
     notes = metadata.get("annotations")
     notes = notes if isinstance(notes, dict) else {}
@@ -181,7 +181,7 @@ def document_of(path: Path) -> Document:
         raise PolicyError(path.name, findings[0].message, place.line or 1, place.column or 1)
     if len(documents) != 1 or not isinstance(documents[0].value, dict):
         place = documents[-1].location()
-        message = f"a policy's file holds one {POLICY}, and nothing else"
+        message = f"a policy's file must contain only one {POLICY}"
         raise PolicyError(path.name, message, place.line or 1, place.column or 1)
     return documents[0]
 
@@ -191,10 +191,10 @@ def of_python(path: Path) -> Rule:
     try:
         tree = ast.parse((files.read_installed(path) or b"").decode())
     except SyntaxError as error:
-        message = f"no Python: {error.msg}"
+        message = f"not valid Python: {error.msg}"
         raise PolicyError(path.name, message, error.lineno or 1, error.offset or 1) from error
     except ValueError as error:
-        raise PolicyError(path.name, f"no Python: {error}") from error
+        raise PolicyError(path.name, f"not valid Python: {error}") from error
     severity = Severity.WARNING if sets(tree, "SEVERITY", "Severity.WARNING") else Severity.ERROR
     rule = of_docstring(path, ast.get_docstring(tree, clean=False), severity)
     return replace(rule, may_waive=not sets(tree, "WAIVABLE", "False"))

@@ -37,7 +37,7 @@ def plain(manifest: Manifest, leak: Leak) -> Finding:
     field = "value" if leak.path and leak.path[-1] == "value" and leak.name else ""
     where = leak.name if field else format_path(leak.path[-2:])
     how = "valueFrom.secretKeyRef" if "env" in leak.path else "a Secret"
-    message = f"{where} holds {leak.what}; take it from {how}"
+    message = f"{where} holds {leak.what}; use {how} instead"
     return at(manifest, leak, message)
 
 
@@ -60,7 +60,7 @@ def in_secret(manifest: Manifest) -> Iterator[tuple[Finding, str]]:
     if worst is None:
         return
     keys = ", ".join(str(leak.path[-1]) for leak in found[:SHOWN]) + (" and others" if len(found) > SHOWN else "")
-    message = f"this Secret has {keys} in Git, which base64 does not hide; encrypt it, or let a controller bring it"
+    message = f"values of this Secret are readable in Git: {keys}; use External Secrets, Sealed Secrets or SOPS"
     weight = Severity.ERROR if worst.sure is Sure.YES else Severity.WARNING
     finding = manifest.finding(IN_SECRET, worst.path, message, severity=weight)
     yield from ((finding, leak.value) for leak in found)

@@ -102,6 +102,14 @@ class Finding:
         return self.severity is Severity.ERROR
 
     @property
+    def full_message(self) -> str:
+        """The message with the whole path of its field, for reports without a place in a file."""
+        if self.path is None:
+            return self.message
+        field, space, rest = self.message.partition(" ")
+        return f"{self.path}{space}{rest}" if self.path.endswith(field) else f"{self.path}: {self.message}"
+
+    @property
     def order(self) -> tuple[str, int, int, int, str, str]:
         """Sort key: by file, document and place, then by rule, so that reports are the same on every run."""
         where = self.location
@@ -127,6 +135,15 @@ def format_path(path: Path) -> str:
         else:
             out += '["' + part.replace("\\", "\\\\").replace('"', '\\"') + '"]'
     return out
+
+
+def without_indexes(message: str) -> str:
+    """Return a message without the places of entries in lists, by which equal findings differ.
+
+    >>> without_indexes("env[3].name is required")
+    'env[].name is required'
+    """
+    return re.sub(r"\[\d+\]", "[]", message)
 
 
 NUMBER = re.compile(r"v?[0-9.]+")

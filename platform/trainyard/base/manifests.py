@@ -229,7 +229,7 @@ def expand(documents: Iterable[Document]) -> tuple[list[Manifest], list[Finding]
 def _objects(document: Document) -> Iterator[tuple[Manifest | None, Finding | None]]:
     root = document.value
     if not isinstance(root, dict):
-        message = f"document is {_article(root)}; an object with apiVersion and kind is wanted"
+        message = f"document is {_article(root)}; write an object with apiVersion and kind"
         if isinstance(root, list) and any(isinstance(element, dict) and element.get("kind") for element in root):
             message = "document is a list of objects; put '---' between them, or make them items of a List"
         yield None, OBJECT.of(document.location(), message)
@@ -247,14 +247,14 @@ def _objects(document: Document) -> Iterator[tuple[Manifest | None, Finding | No
         return
     items = [] if root["items"] is None else root["items"]
     if not isinstance(items, list):
-        message = f"items is {_article(items)}; a list of objects is wanted"
+        message = f"items is {_article(items)}; write a list of objects"
         yield None, Manifest(document, root).finding(ITEMS, ("items",), message)
         return
     kind, api_version = _text(root.get("kind")).removesuffix("List"), _text(root.get("apiVersion"))
     for index, item in enumerate(items):
         base: Path = ("items", index)
         if not isinstance(item, dict):
-            message = f"item {index} is {_article(item)}; an object with apiVersion and kind is wanted"
+            message = f"item {index} is {_article(item)}; write an object with apiVersion and kind"
             yield None, Manifest(document, root).finding(OBJECT, base, message)
             continue
         typed = item.get("kind") or item.get("apiVersion")
@@ -264,7 +264,7 @@ def _objects(document: Document) -> Iterator[tuple[Manifest | None, Finding | No
 
 def _object(manifest: Manifest) -> tuple[Manifest | None, Finding | None]:
     if manifest.base and isinstance(manifest.value.get("items"), list) and manifest.kind.endswith("List"):
-        message = f"a {manifest.kind} stands inside a list; write its items out"
+        message = f"a {manifest.kind} is inside a list; write its items out"
         return None, manifest.finding(NESTED, ("kind",), message)
     for name in ("apiVersion", "kind"):
         value = manifest.value.get(name)
@@ -274,7 +274,7 @@ def _object(manifest: Manifest) -> tuple[Manifest | None, Finding | None]:
         if value is not None and value != "":
             message = f"{name} is {_article(value)}; write a string"
         elif near is not None:
-            message = f"{name} is missing, but {near!r} is there; keys are told apart by case"
+            message = f"{name} is missing, but {near!r} exists; keys are case-sensitive"
         else:
             message = f"{name} is missing; every object needs apiVersion and kind"
         return None, manifest.finding(TYPED[name], (name,), message)
@@ -294,6 +294,19 @@ def _text(value: Any) -> str:
 def strings(value: Any) -> dict[str, str]:
     """Return the entries of a map whose values are strings; none of anything else."""
     return {key: text for key, text in value.items() if isinstance(text, str)} if isinstance(value, dict) else {}
+
+
+def maps_in(value: Any) -> list[dict[str, Any]]:
+    """Return the maps of a list; none of anything else."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def whole_number(value: Mapping[str, Any], key: str) -> int | None:
+    """Return the whole number under a key, None where there is none; 2.0 is whole, as it is to the server."""
+    found = value.get(key)
+    if type(found) is int:
+        return found
+    return int(found) if type(found) is float and found.is_integer() else None
 
 
 def _article(value: Any) -> str:

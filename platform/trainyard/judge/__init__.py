@@ -1,1 +1,1 @@
-"""What is wrong with specs and objects, and what will happen to a run."""
+"""Findings on specs and objects, and predictions for runs."""

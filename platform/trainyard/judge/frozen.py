@@ -75,7 +75,7 @@ def weigh_findings(
     except ToolError as error:
         if ref is not None:
             raise
-        return [*findings, unproven_warning(f"whether this change caused the errors is not known: {error}")]
+        return [*findings, unproven_warning(f"cannot tell whether this change caused the errors: {error}")]
     return Frozen(root, git, from_git(git, base), find).sort(findings)
 
 
@@ -121,22 +121,24 @@ class Frozen:
         What is found of a job follows from its file, from the platform's, and from other files of its team.
         """
         team, _, _ = finding.location.file.rpartition("/")
-        near = (is_shared(path) or path.startswith(f"{team}/") for path in self.changed)
+        near = (is_shared(path) or path.startswith(f"{team}/") for path in self.changed_files)
         return finding.location.file.startswith(f"{JOBS}/") and not any(near)
 
     def placed(self, finding: Finding, runs: Sequence[str], known: Collection[Key]) -> Finding:
         """Return an error on frozen runs as it weighs in this change, given what is found at the base."""
         if self.was_edited(finding):
-            return replace(finding, fix="restore the run as its job asks for it, or retire the job")
+            return replace(finding, fix="run `trainyard synth` to restore the run, or retire the job")
         if self.stands(finding) or key(finding) in known:
             return replace(finding, severity=Severity.WARNING, frozen=True)
         team, _, _ = finding.location.file.rpartition("/")
-        causes = sorted(self.changed, key=lambda path: (not is_shared(path), not path.startswith(f"{team}/"), path))
+        causes = sorted(
+            self.changed_files, key=lambda path: (not is_shared(path), not path.startswith(f"{team}/"), path)
+        )
         if not causes:
             return finding
         what, _, _ = finding.message.partition("; ")  # what follows tells how to change the job, which is another way
         message = f"this change breaks {' and '.join(runs)}: {what}"
-        fix = "retire the run first, or take the change back"
+        fix = "retire the run first, or revert the change"
         place = finding.spec or finding.location
         cause = blamed_location((line for path in causes for line in self.lines(path)), what) or Location(
             causes[0], 1, 1
@@ -196,7 +198,7 @@ class Frozen:
         return spec_files(self.git, self.base.commit or "")
 
     @cached_property
-    def changed(self) -> frozenset[str]:
+    def changed_files(self) -> frozenset[str]:
         """Spec files that are not as at the base."""
         now: dict[str, str] = {}
         for top in SPECS:
@@ -213,7 +215,7 @@ class Frozen:
             found[entry.location.file] = (*found.get(entry.location.file, ()), entry)
         return found
 
-    def held(self, jobs: Sequence[Wanted], findings: Iterable[Finding]) -> list[Wanted]:
+    def restore_jobs(self, jobs: Sequence[Wanted], findings: Iterable[Finding]) -> list[Wanted]:
         """Return the jobs, those with frozen findings as they are at the base, since they may not be readable now."""
         files = {finding.location.file for finding in findings if finding.frozen}
         held = [entry for entry in self.standing if entry.location.file in files]
@@ -229,7 +231,7 @@ class Frozen:
                 if entry.state != "active":
                     continue
                 file = self.file_of(cluster, team, job, entry)
-                if file in self.specs and not self.changed & {file, *self.small_files(file)}:
+                if file in self.specs and not self.changed_files & {file, *self.small_files(file)}:
                     found.append(Wanted(cluster, team, job, entry.spec, False, 1, Location(file, 1, 1)))
         return found
 
@@ -245,7 +247,7 @@ class Frozen:
         """Yield the small files that a job's file may name: of a program all that its team has beside jobs."""
         team = file.rpartition("/")[0]
         if file.endswith(".py"):
-            beside = (path for path in self.changed if path.startswith(f"{team}/") and not path.endswith(".yaml"))
+            beside = (path for path in self.changed_files if path.startswith(f"{team}/") and not path.endswith(".yaml"))
             yield from (path for path in beside if path == file or not self.is_program(path))
             return
         documents, _ = load(files.read(self.root / file) or b"", file=file)

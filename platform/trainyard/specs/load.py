@@ -12,6 +12,7 @@ from trainyard.base.documents import load
 from trainyard.base.errors import SpecError
 from trainyard.base.findings import Finding
 from trainyard.base.system import files, memory, reads
+from trainyard.base.system.accepted import accepted_text
 from trainyard.base.system.repository import CLUSTERS, EXTRA, JOBS, SETTINGS, TEAMS, is_repository, team_file
 from trainyard.base.system.trust import IDLE, checkout
 from trainyard.specs.models.base import Spec
@@ -210,10 +211,8 @@ class Loading:
 
     def may_have_programs(self, team: str) -> bool:
         """Say whether a team's file allows programs where it was accepted too: a branch does not allow itself any."""
-        held, path = checkout(self.root), team_file(team)
-        if held is None or held.counts(path):
-            return True
-        documents, _ = load(held.text(path) or b"", file=path)
+        path = team_file(team)
+        documents, _ = load(accepted_text(self.root, path) or b"", file=path)
         value = documents[0].value if documents else None
         return isinstance(value, dict) and value.get("python") is True
 
@@ -238,7 +237,7 @@ def spec_of(path: str, data: bytes, model: type[S]) -> tuple[S | None, Source | 
         return None, None, findings
     if source.document and (kind := foreign(source.document.value)):
         sort = model.__name__.lower()
-        message = f"file is a {kind} of Kubernetes and no {sort}; move it to {EXTRA}/<cluster>/"
+        message = f"file is a {kind} of Kubernetes, not a {sort}; move it to {EXTRA}/<cluster>/"
         return None, None, [*findings, problem("folder", path, message)]
     spec, errors = document.validate(model, source)
     return spec, source, [*findings, *errors]

@@ -95,10 +95,6 @@ class Tracked(Mapping[str, T], Generic[T]):
         self._note_names()
         return len(self._values)
 
-    def only(self, name: str) -> Tracked[T]:
-        """Return one of them, for whoever is not to see the others."""
-        return Tracked({name: self._values[name]}, self._place, ())
-
     def instead(self, name: str, spec: T) -> Tracked[T]:
         """Return the same with another spec of a name; whoever looks at that is taken to look at the file at hand."""
         return Tracked({**self._values, name: spec}, self._place, self._folders)
@@ -140,11 +136,6 @@ class Added(tuple[A, ...]):
 def on(items: Iterable[A], cluster: str) -> list[A]:
     """Return the items that a repository adds to one cluster, as read or as made by a program that imports us."""
     return items.on(cluster) if isinstance(items, Added) else [item for item in items if item.cluster == cluster]
-
-
-def only(specs: Mapping[str, T], name: str) -> Mapping[str, T]:
-    """Return one of several specs, for whoever is not to see the others."""
-    return specs.only(name) if isinstance(specs, Tracked) else {name: specs[name]}
 
 
 def look(specs: Mapping[str, T], name: str) -> None:

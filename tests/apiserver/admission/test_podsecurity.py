@@ -480,7 +480,6 @@ def patched(deployment: dict[str, Any]) -> dict[str, Any]:
 DISTRIBUTED = ADDED["the workers of a PyTorchJob"][0]
 NOTHING, OPEN_, SHUT = "[]\n", json.dumps([WAITING]), json.dumps([LOCKED])
 BESIDE = {**MOUNT, "mountPath": "/srv"}
-RENAMED = {"name": "template", "items": [{"key": "w", "path": "initContainer.yaml"}]}
 ELSEWHERE = "--pytorch-init-container-template-file=/srv/wait.yaml"
 KNOWN: dict[str, tuple[list[dict[str, Any]], list[tuple[str, str]]]] = {
     "by nothing": ([], [("warning", "init-pytorch")]),
@@ -610,7 +609,7 @@ def test_sidecars_of_rays_operator_count(installs: dict[str, Any]) -> None:
     assert 'container "wait"' in found.message
     assert "workerGroupSpecs[0]" in str(found.path)
     assert found.fix is not None
-    assert found.fix.startswith("give the sidecars of the operator's configuration")
+    assert found.fix.startswith("add security contexts to the sidecars")
 
 
 UPDATES = {

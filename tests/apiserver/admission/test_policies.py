@@ -160,23 +160,23 @@ VALIDATIONS = {
     "who asks is unknown": (
         [check("request.userInfo.username == 'me'", message="not you")],
         {},
-        ["Unknown: cannot be judged without the user who asks: not you"],
+        ["Unknown: cannot be checked without the requesting user: not you"],
     ),
     "who asks does not matter": ([check(f"{K} || request.userInfo.username == 'me'")], {}, []),
     "the authorizer of the request is unknown": (
         [check("authorizer.requestResource.check('create').allowed()", message="may not")],
         {},
-        ["Unknown: cannot be judged without the authorizer: may not"],
+        ["Unknown: cannot be checked without the authorizer: may not"],
     ),
     "the authorizer is unknown": (
         [check("authorizer.group('').resource('pods').check('create').allowed()", message="no pods")],
         {},
-        ["Unknown: cannot be judged without the authorizer: no pods"],
+        ["Unknown: cannot be checked without the authorizer: no pods"],
     ),
     "the uid is unknown": (
         [check("object.metadata.uid != ''", message="uid")],
         {},
-        ["Unknown: cannot be judged without the uid that the server sets: uid"],
+        ["Unknown: cannot be checked without the uid that the server sets: uid"],
     ),
 }
 
@@ -274,7 +274,7 @@ def test_what_is_not_among_the_files_is_unknown():
     nothing = Surroundings()
     labelled = make_policy(NEVER, constraints={"namespaceSelector": {"matchLabels": {"env": "prod"}}})
     assert decisions(labelled, config_map(), around=nothing) == [
-        "Unknown: applies depending on the labels of namespace 'team': no"
+        "Unknown: may apply, depending on the labels of namespace 'team': no"
     ]
     by_own_label = {
         "matchExpressions": [{"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["team"]}]
@@ -285,11 +285,11 @@ def test_what_is_not_among_the_files_is_unknown():
     )
     asking = make_policy([check("namespaceObject.metadata.labels['env'] == 'prod'", message="prod")])
     assert decisions(asking, config_map(), around=nothing) == [
-        "Unknown: cannot be judged without namespace 'team': prod"
+        "Unknown: cannot be checked without namespace 'team': prod"
     ]
     taking = make_policy([check("params.data.x == 'y'", message="x")], paramKind=CONFIG_MAP)
     assert decisions(taking, config_map(), bindings=[by_name("p")], around=nothing) == [
-        "Unknown: cannot be judged without the parameters ConfigMap team/p: x"
+        "Unknown: cannot be checked without the parameters ConfigMap team/p: x"
     ]
 
 
@@ -329,21 +329,21 @@ def test_the_address_of_a_service_is_the_servers():
         [check("object.spec.clusterIP == ''", message="no")], rules=[{**RULE, "resources": ["services"]}]
     )
     assert decisions(policy, service) == [
-        "Unknown: cannot be judged without the address that the server gives the Service: no"
+        "Unknown: cannot be checked without the address that the server gives the Service: no"
     ]
 
 
 def test_parameters_that_may_not_exist():
     """Where none are found, a binding refuses or passes by what it says: what is not known is never passed over."""
     around = Surroundings({"team": NAMESPACE})
-    for action, right in {"Deny": "refuses where there are none", "Allow": ""}.items():
+    for action, right in {"Deny": "refuses the object if there are none", "Allow": ""}.items():
         binding = {**DENY, "paramRef": {"name": "p", "parameterNotFoundAction": action}}
         policy = make_policy([check("true || params.data.x == 'y'")], paramKind=CONFIG_MAP)
         found = decisions(policy, config_map(), bindings=[binding], around=around)
         assert [right in item for item in found] == ([True] if right else [])
     policy = make_policy([check("false", message="no")], paramKind=CONFIG_MAP)
     assert decisions(policy, config_map(), bindings=[binding], around=around) == [
-        "Unknown: applies depending on the parameters ConfigMap team/p: no"
+        "Unknown: may apply, depending on the parameters ConfigMap team/p: no"
     ]
 
 
@@ -407,7 +407,7 @@ def test_other_versions_are_equivalent():
     assert decisions(exact, QUEUE, resource=both) == []
     hook = replace(QUEUES, equivalents=(replace(QUEUES, version="v1beta2", convertible=False),))
     assert decisions(value, QUEUE, resource=hook) == [
-        "Unknown: the object in version v1beta2 is known to the server alone"
+        "Unknown: the object in version v1beta2 is known only to the server"
     ]
 
 
@@ -415,7 +415,7 @@ def test_names_that_the_server_makes_are_unknown():
     """An object with generateName has a name by the time policies look at it, but which is not known."""
     value = make_policy([check("has(object.metadata.name)"), check("object.metadata.name != 'x'", message="name")])
     unnamed = {**CONFIG_MAP, "metadata": {"generateName": "a-", "namespace": "team"}}
-    assert decisions(value, unnamed) == ["Unknown: cannot be judged without the name that the server makes: name"]
+    assert decisions(value, unnamed) == ["Unknown: cannot be checked without the name that the server generates: name"]
 
 
 def test_decision_points_at_the_part_that_breaks_the_rule():

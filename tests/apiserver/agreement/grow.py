@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import re
 from random import Random
 from typing import Any
@@ -111,8 +110,3 @@ def remove(parent: Any, key: Any) -> None:
         parent.pop(key, None)
     elif isinstance(key, int) and key < len(parent):
         del parent[key]
-
-
-def identity(value: dict[str, Any]) -> str:
-    """Return a text that is equal for equal objects."""
-    return json.dumps(value, sort_keys=True)

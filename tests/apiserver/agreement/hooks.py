@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterator
 from pathlib import Path
-from random import Random
 from typing import Any
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "webhooks"
@@ -59,13 +57,3 @@ def change(base: dict[str, Any], edits: list[Any], picks: Picks) -> dict[str, An
         if not put(changed, path, values[choice]):
             return None
     return changed
-
-
-def draw(rng: Random, *, each: int) -> Iterator[tuple[str, Picks]]:
-    """Yield every single edit of every base, and `each` times as many of two or three at random."""
-    for name, edits in read("edits").items():
-        yield name, []
-        yield from ((name, [(edit, choice)]) for edit, (_, values) in enumerate(edits) for choice in range(len(values)))
-        for _ in range(each * len(edits)):
-            chosen = rng.sample(range(len(edits)), min(len(edits), rng.choice([2, 2, 3])))
-            yield name, [(edit, rng.randrange(len(edits[edit][1]))) for edit in chosen]

@@ -113,7 +113,7 @@ def sent(value: Any) -> Any:
 def verdict(**answers: Answer) -> Theirs:
     """Put the answers to one object together."""
     refused = {how: answer for how, answer in answers.items() if not answer.accepted}
-    told = [item for item in refused.values() if item.told and not ELSEWHERE.search(item.message)]
+    told = [item for item in refused.values() if item.concerns_object and not ELSEWHERE.search(item.message)]
     if not refused:
         return Theirs(True)
     first = (told or list(refused.values()))[0]

@@ -66,7 +66,7 @@ MISSES = {
     "a group left out": (("", "v1", "Job"), "did you mean batch/v1?"),
     "an operator that is not installed": (("ray.io", "v1", "RayJob"), "is served by kuberay, which is not among"),
     "a mistyped kind of such an operator": (("ray.io", "v1", "RayJb"), "did you mean 'RayJob'?"),
-    "a kind that nobody knows": (("example.com", "v1", "Widget"), "give its CRD among the inputs"),
+    "a kind that nobody knows": (("example.com", "v1", "Widget"), "add its CRD to the inputs"),
 }
 
 
@@ -126,9 +126,9 @@ def test_near_releases_are_named(schemas):
         (
             Severity.WARNING,
             "kubernetes.yaml",
-            "kubernetes 1.38.1 is not known here; the nearest known release 1.36 is used instead",
+            "kubernetes 1.38.1 is unknown; the nearest known release 1.36 is used instead",
         ),
-        (Severity.ERROR, "kueue.yaml", "kueue 0.19.3 is not known here; known are 0.19.2, 0.18.6"),
+        (Severity.ERROR, "kueue.yaml", "kueue 0.19.3 is unknown; known releases: 0.19.2, 0.18.6"),
     ]
 
 
@@ -143,7 +143,7 @@ def test_unknown_operators_are_errors(schemas):
     """An operator of which nothing is known is an error with the near miss."""
     _, (finding,) = catalog.load(schemas, projects={"kueu": "0.19.2"})
     assert finding.is_error
-    assert finding.message == "no API types of operator 'kueu' are known; did you mean 'kueue'?"
+    assert finding.message == "the API types of operator 'kueu' are unknown; did you mean 'kueue'?"
 
 
 PAIRS = {

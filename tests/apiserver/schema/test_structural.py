@@ -188,7 +188,6 @@ def test_recorded_cases_are_many():
     assert sum(case["verdict"] == "valid" for case in cases) > 200
 
 
-POD = {"containers": [{"name": "a", "image": "i"}]}
 CORE: dict[str, tuple[tuple[str | int, ...], Any, str | None]] = {
     "a number as an environment variable": (("env",), [{"name": "A", "value": 5}], "schema/type"),
     "null as an environment variable": (("env",), [{"name": "A", "value": None}], None),
@@ -337,7 +336,7 @@ def test_problems_say_where_and_what_to_do():
     """A message has the value, what it should be, and the near miss; the path leads to the field."""
     problems = judge(make_object({"ports": [{"port": "80", "protocl": "TCP"}], "choice": "aa"}), PROBE)
     assert [(problem.path, problem.message) for problem in problems] == [
-        (("spec", "ports", 0, "port"), 'invalid value: "80": must be of type integer, but is string'),
+        (("spec", "ports", 0, "port"), 'must be of type integer, but is string "80"'),
         (("spec", "ports", 0, "protocl"), "unknown field 'protocl'; did you mean 'protocol'?"),
         (("spec", "choice"), 'unsupported value: "aa": supported values: "a", "b"; did you mean \'a\'?'),
     ]

@@ -6,20 +6,22 @@ import json
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 from conftest import ROOT
+from trainyard.base.memory import Memory, World, code, loaded_modules
+from trainyard.base.memory.code import module_stamp
 from trainyard.base.system import cache, files
 from trainyard.base.system.cache import Cache
+from trainyard.judge.checks.kept_rules import LIMIT_BYTES, KeptRules, open_for
 from trainyard.judge.checks.result import Result
 from trainyard.judge.checks.validate import strangers
 from trainyard.upstream.apiserver import Kind, Rulebook, catalog
 from trainyard.upstream.apiserver.catalog.served import from_index
-from trainyard.upstream.apiserver.validations.kept import LIMIT_BYTES, code, open_for
-
-MINOR = 35
 
 FLAVOR = b"""\
 apiVersion: kueue.x-k8s.io/v1beta2
@@ -51,8 +53,13 @@ def judged(rulebook: Rulebook | None = None) -> Result:
 def kept(tmp_path):
     """A folder with the rules that judging one ResourceFlavor takes."""
     store = Cache(tmp_path / "trainyard" / "rules")
-    judged(Rulebook(store))
+    judged(rulebook(store))
     return store
+
+
+def rulebook(store: Cache) -> Rulebook:
+    """A rulebook that a folder keeps."""
+    return Rulebook(KeptRules(Memory(store, World())))
 
 
 def flavor() -> Kind:
@@ -72,7 +79,7 @@ def entry(store: Cache) -> Path:
 def test_kept_rules_judge_alike(kept):
     """A verdict from kept rules is that of compiled ones, word for word."""
     assert entry(kept).exists()
-    warm = Rulebook(kept)
+    warm = rulebook(kept)
     result = judged(warm)
     assert result == judged()
     assert {finding.rule for finding in result.findings} >= {"cel/rule"}
@@ -99,7 +106,9 @@ def test_a_warm_run_reads_no_rule_again(kept):
 DAMAGE = {
     "no JSON": lambda _: b"\x00",
     "another shape": lambda _: b"[1, 2]",
-    "a tree of another schema": lambda kept: json.dumps({**kept, "fields": {"nowhere": kept}}).encode(),
+    "a tree of another schema": lambda kept: json.dumps(
+        {**kept, "values": {"": {**kept["values"][""], "fields": {"nowhere": kept["values"][""]}}}}
+    ).encode(),
     "a step that does not exist": lambda kept: json.dumps(kept).replace('"variable"', '"open"').encode(),
     "a function that does not exist": lambda kept: json.dumps(kept).replace(".FUNCTIONS ", ".OTHERS ").encode(),
 }
@@ -108,26 +117,32 @@ DAMAGE = {
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
 def test_a_wrong_entry_is_compiled_and_kept_again(kept, damage):
     """What was kept wrongly counts for nothing and is replaced."""
-    name = cache.key(code(), str(MINOR + 1), flavor().content)
-    good = kept.get(name)
+    path = entry(kept)
+    name, good = f"{path.parent.name}{path.name}", kept.get(f"{path.parent.name}{path.name}")
     assert good is not None
     kept.put(name, damage(json.loads(good)))
-    result = judged(Rulebook(kept))
+    result = judged(rulebook(kept))
     assert result == judged()
-    assert kept.get(name) == good
+    again = kept.get(name)
+    assert again is not None
+    assert json.loads(again)["values"] == json.loads(good)["values"]
 
 
 def test_rules_are_kept_by_content(kept):
-    """Another schema, release of Kubernetes or code is another entry."""
-    kind = flavor()
-    names = {
-        cache.key(code(), "35", kind.content),
-        cache.key(code(), "36", kind.content),
-        cache.key(code(), "35", kind.content + b" "),
-        cache.key("other code", "35", kind.content),
-    }
-    assert len(names) == 4
-    assert sum(kept.get(name) is not None for name in names) == 1
+    """Another schema, release of Kubernetes or code has no rules here."""
+    kind, asked = flavor(), KeptRules(Memory(kept, World()))
+    assert asked.get("36", kind.content) is not None
+    assert asked.get("35", kind.content) is None
+    assert asked.get("36", kind.content + b" ") is None
+    for changed in ("trainyard.upstream.apiserver.cel.check", "trainyard.base.quantities"):
+        assert changed in loaded_modules().split()
+        with mock.patch.object(code, "module_stamp", partial(other_stamp, changed)):
+            assert KeptRules(Memory(kept, World())).get("36", kind.content) is None, changed
+
+
+def other_stamp(changed: str, name: str) -> str:
+    """The stamp of a module, of which one is written anew."""
+    return "another" if name == changed else module_stamp(name)
 
 
 def test_the_folder_is_private(tmp_path, monkeypatch):
@@ -137,9 +152,11 @@ def test_the_folder_is_private(tmp_path, monkeypatch):
     assert store is not None
     assert store.folder == tmp_path / "home" / "trainyard" / "rules"
     assert os.name != "posix" or store.folder.stat().st_mode & 0o777 == 0o700
-    assert open_for(tmp_path).cache == Cache(store.folder, LIMIT_BYTES)
+    opened = open_for(tmp_path).store
+    assert isinstance(opened, KeptRules)
+    assert opened.memory.store == Cache(store.folder, LIMIT_BYTES)
     (tmp_path / "platform" / "clusters").mkdir(parents=True)
-    assert open_for(tmp_path).cache is None, "a folder inside the repository"
+    assert open_for(tmp_path).store is None, "a folder inside the repository"
     if os.name == "posix":
         store.folder.chmod(0o777)
         assert cache.private("rules") is None

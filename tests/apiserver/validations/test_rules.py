@@ -201,7 +201,7 @@ CREATED = {
     "a rule too deep to read": (
         record(rule("(" * 50 + "true" + ")" * 50), a=NUMBER),
         {"a": 1},
-        ["spec: rule cannot be judged: it is nested or chained more than 32 deep, which cannot be read here"],
+        ["spec: the CEL rule cannot be evaluated: it is nested or chained more than 32 levels deep"],
     ),
 }
 

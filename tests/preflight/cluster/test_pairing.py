@@ -42,22 +42,22 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
     "a release that is not carried": (
         {"operators": but(kueue={"version": "0.19.0"})},
         "error pairing/unknown-release operators.kueue.version",
-        "kueue 0.19.0 is not known here; known are 0.19.2, 0.18.6",
+        "kueue 0.19.0 is unknown; known releases: 0.19.2, 0.18.6",
     ),
     "a line of releases in the place of one": (
         {"operators": but(kueue={"version": "0.19"})},
         "error pairing/unknown-release operators.kueue.version",
-        "kueue 0.19 is not known here; known are 0.19.2, 0.18.6",
+        "kueue 0.19 is unknown; known releases: 0.19.2, 0.18.6",
     ),
     "a release that was built again": (
         {"operators": but(kueue={"version": "0.19.2+1"})},
         "error pairing/unknown-release operators.kueue.version",
-        "kueue 0.19.2+1 is not known here; known are 0.19.2, 0.18.6",
+        "kueue 0.19.2+1 is unknown; known releases: 0.19.2, 0.18.6",
     ),
     "a release of somebody else that is not carried": (
         {"operators": but(cert_manager={"version": "1.99.0", "managed": False})},
         "error pairing/unknown-release operators.cert-manager.version",
-        "cert-manager 1.99.0 is not known here; known are 1.21.1",
+        "cert-manager 1.99.0 is unknown; known releases: 1.21.1",
     ),
     "a release that is said to be like another": (
         {"operators": but(kueue={"version": "0.20.0", "unlisted": {"like": "0.19.2", "reason": "read"}})},
@@ -70,7 +70,7 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
     "a release that is said to be like one that is not known": (
         {"operators": but(kueue={"version": "0.20.0", "unlisted": {"like": "0.19.9", "reason": "read"}})},
         "error pairing/unknown-release operators.kueue.unlisted.like",
-        "kueue 0.19.9 is not known here; known are 0.19.2, 0.18.6",
+        "kueue 0.19.9 is unknown; known releases: 0.19.2, 0.18.6",
     ),
     "a known release that is said to be like another": (
         {"operators": but(kueue={"version": "0.18.6", "unlisted": {"like": "0.19.2", "reason": "read"}})},

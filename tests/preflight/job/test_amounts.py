@@ -38,7 +38,7 @@ WRONG = {
         {"sharedMemory": "1e-2147483649"},
         "should be an amount of bytes such as 16Gi",
     ),
-    "a few thousands": ({"memoryPerNode": "64Ki"}, "that is 65536 bytes, in which nothing fits; write more"),
+    "a few thousands": ({"memoryPerNode": "64Ki"}, "that is 65536 bytes, too little for anything; write more"),
     "shared memory": ({"sharedMemory": 16}, "sharedMemory is 16, but that is 16 bytes"),
     "scratch": ({"scratch": "100"}, "scratch is '100', but that is 100 bytes"),
     "a checkpoint": ({"checkpoint": {**CHECKPOINT, "size": 105}}, "checkpoint.size is 105, but that is 105 bytes"),

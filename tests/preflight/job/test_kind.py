@@ -82,7 +82,7 @@ WRONG: dict[str, tuple[dict[str, Any], str, str, str]] = {
         {"launcher": "tensorflow", "roles": {"worker": {"pool": "cpu", "cpusPerNode": 2}}},
         "run/roles",
         "roles.worker",
-        "the job's own fields say what its workers are",
+        "set the job's own fields for its workers",
     ),
     "fewer nodes, with which the launcher cannot go on": (
         {"launcher": "tensorflow", "min_nodes": 1},

@@ -136,6 +136,18 @@ def test_one_patch_of_several_is_to_blame(tmp_path):
     assert finding.path == 'patches[1].merge.spec.containers[0].resources.limits["example.com/a"]'
 
 
+def test_a_patch_is_not_to_blame_for_the_place_of_another(tmp_path):
+    """A patch that adds an entry to a list before the wrong entry of another moves it, and has not caused it."""
+    several = [
+        *patch("Pod", spec=container(env=[{"name": "FIRST", "value": "1"}]))["patches"],
+        *patch("Pod", spec=container(env=[{"name": "A=B", "value": "1"}]))["patches"],
+    ]
+    write_repository(tmp_path, jobs={"nlp/train": fields({**JOB, "nodes": 1}, {"patches": several})})
+    all_found = preflight.check_repository(tmp_path, home=ROOT).findings
+    (finding,) = [finding for finding in all_found if finding.rule == "core/env"]
+    assert finding.path == "patches[1].merge.spec.containers[0].env[0].name"
+
+
 def test_a_policy_that_is_switched_off_is_not_asked(tmp_path):
     """The repository's settings count here as for generated objects."""
     assert found(tmp_path, {"args": ["--out=$(OUTDIR)"]})

@@ -35,7 +35,7 @@ def construct(root: Node) -> tuple[Any, list[Problem]]:
     paths = _paths(root, {id(node) for node, _ in builder.repeated}) if builder.repeated else {}
     problems = [replace(problem, path=paths.get(id(node))) for node, problem in builder.repeated]
     if (more := builder.again - FINDINGS) > 0:
-        message = f"and {count_of(more, 'more key')} of this document {'is' if more == 1 else 'are'} written twice"
+        message = f"and {count_of(more, 'more key')} {'appears' if more == 1 else 'appear'} twice in this document"
         problems.append(Problem("decode/duplicate-key", message, root.line, root.column))
     return value, problems
 
@@ -70,7 +70,7 @@ class _Builder:
         value = as_json(scalar_value(node))
         if isinstance(value, float) and not math.isfinite(value):
             spelt = "what is too large" if node.text[-1:].isdigit() else node.text
-            message = f"{spelt} is no number in JSON; write a finite number, or quote it"
+            message = f"{spelt} is not a number in JSON; write a finite number, or quote it"
             raise Unreadable(Problem("decode/not-finite", message, node.line, node.column))
         return value
 
@@ -107,7 +107,7 @@ def merge_sources(value: Node) -> list[Node]:
     for node in nodes:
         source = node.target if node.kind == ALIAS else node
         if source is None or source.kind != MAPPING:
-            message = "'<<' merges something that is no map; give it a map, or a list of maps"
+            message = "'<<' merges a value that is not a map; use a map, or a list of maps"
             raise Unreadable(Problem("decode/merge", message, node.line, node.column))
         sources.append(source)
     return sources
@@ -123,7 +123,7 @@ def key_of(node: Node) -> str:
         raise Unreadable(Problem("decode/key", message, node.line, node.column))
     key = as_key(scalar_value(node))
     if key is None:
-        message = f"key {node.text or 'null'!r} is no string in JSON; quote it"
+        message = f"key {node.text or 'null'!r} is not a string in JSON; quote it"
         raise Unreadable(Problem("decode/key", message, node.line, node.column))
     return key
 
@@ -186,7 +186,7 @@ def _is_timestamp(text: str) -> bool:
 
 def _mistagged(node: Node) -> Problem:
     name = (node.tag or "").removeprefix(TAG)
-    message = f"the value is not what its tag '!!{name}' says; remove the tag or correct the value"
+    message = f"the value does not match its tag '!!{name}'; remove the tag or correct the value"
     return Problem("decode/tag", message, node.line, node.column)
 
 

@@ -43,7 +43,7 @@ def load(data: bytes, *, file: str, first_line: int = 1) -> tuple[list[Document]
         if problems and not found:
             index += 1
     if not documents and not findings:
-        problem = Problem(EMPTY, "file holds no document; write one or delete the file", 1, 1)
+        problem = Problem(EMPTY, "file contains no document; write one or delete the file", 1, 1)
         findings.append(_finding(problem, file, None))
     return documents, findings
 
@@ -76,9 +76,9 @@ def _read(text: bytes, line: int, memo: events.Memo) -> tuple[list[Found], list[
 
 
 def _directives(text: bytes, line: int) -> Problem | None:
-    """Return that a document begins with more directives than a reader of YAML compares in a second."""
+    """Return the problem of a document that begins with more directives than a YAML reader compares in a second."""
     if text.startswith(b"%") and text.count(b"\n%") >= DIRECTIVES:
-        message = "lines that begin with '%' tell readers of YAML about a file, and Kubernetes nothing; remove them"
+        message = "lines that begin with '%' are YAML directives, which Kubernetes ignores; remove them"
         return Problem("decode/directive", message, line, 1)
     return None
 

@@ -128,11 +128,6 @@ def flat(value: Any, name: str = "") -> str:
     return text or " ".join(hides(str(value), name=name).split())
 
 
-def short(value: Any, name: str = "") -> str:
-    """Return a value on one line, cut where it is long, without the credentials in it."""
-    return cut(flat(value, name))
-
-
 def cut(text: str) -> str:
     """Return a text, cut where it is long."""
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
@@ -141,7 +136,7 @@ def cut(text: str) -> str:
 def abridge_digests(text: str) -> str:
     """Return a text in which digests of images are as short as people compare them.
 
-    >>> abridged("a/b@sha256:" + 8 * "0123abcd")
+    >>> abridge_digests("a/b@sha256:" + 8 * "0123abcd")
     'a/b@sha256:0123abcd0123…'
     """
     return DIGEST.sub(r"\1…", text)

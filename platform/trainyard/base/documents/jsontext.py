@@ -57,7 +57,7 @@ def read(text: str, line: int = 1) -> list[tuple[Any, int]]:
 def _beyond(text: str, digits: str, line: int) -> Problem:
     """Say where the first number is that no float holds."""
     start = next(found.start() for found in TOKEN.finditer(text) if found[0] == digits)
-    message = f"{digits[:40]} is beyond what readers of JSON take; write a smaller number, or quote it"
+    message = f"{digits[:40]} is too large a number for JSON; write a smaller one, or quote it"
     return Problem("decode/not-finite", message, line + text.count("\n", 0, start), start - text.rfind("\n", 0, start))
 
 

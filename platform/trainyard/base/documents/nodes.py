@@ -162,10 +162,10 @@ class _Composer:
         node = Node(ALIAS, event, self.first_line)
         target = self.anchors.get(event.anchor)
         if target is None:
-            message = "this alias has no anchor before it; mark the value that it repeats, or quote the text"
+            message = "this alias has no anchor before it; add the anchor, or quote the text"
             raise Unreadable(Problem("decode/unknown-alias", message, node.line, node.column))
         if id(target) in self.open:
-            message = "this alias stands inside its own anchor; write the value out"
+            message = "this alias is inside its own anchor; write the value out"
             raise Unreadable(Problem("decode/recursive-alias", message, node.line, node.column))
         _check_depth(node, depth + target.height)
         node.target, node.height = target, target.height

@@ -28,7 +28,9 @@ def whole_file_problem(data: bytes) -> Problem | None:
     """Return the problem that makes the whole file unreadable: its size or its encoding."""
     if len(data) > FILE_BYTES:
         size = len(data) / MIB
-        return Problem("decode/size", f"file has {size:.0f} MiB, at most {FILE_BYTES // MIB} are read; split it", 1, 1)
+        return Problem(
+            "decode/size", f"file has {size:.0f} MiB, but the limit is {FILE_BYTES // MIB} MiB; split it", 1, 1
+        )
     if data.startswith((*UTF16, *UTF32)):
         name = "UTF-32" if data.startswith(UTF32) else "broken UTF-16"
         return Problem("decode/encoding", f"file is {name}; save it as UTF-8", 1, 1)
@@ -48,10 +50,10 @@ def is_plain(data: bytes) -> bool:
 
 
 def too_large(text: bytes, line: int) -> Problem | None:
-    """Return that a document is larger than any object that a server takes."""
+    """Return the problem of a document that is larger than any object that an API server accepts."""
     if len(text) <= DOCUMENT_BYTES:
         return None
-    message = f"document has {len(text) / MIB:.0f} MiB, at most {DOCUMENT_BYTES // MIB} are read; split it"
+    message = f"document has {len(text) / MIB:.0f} MiB, but the limit is {DOCUMENT_BYTES // MIB} MiB; split it"
     return Problem("decode/size", message, line, 1)
 
 
@@ -72,7 +74,7 @@ def split(data: bytes, first_line: int = 1) -> Iterator[tuple[bytes, int, Proble
             start, line = match.end(), here + 1
         rest = match.group()[3:].strip()
         if rest and not rest.startswith(b"#"):
-            message = "what stands behind '---' makes it no document separator; put only '---' on the line"
+            message = "text after '---' on a line breaks the document separator; write only '---'"
             yield b"", here, Problem("decode/separator", message, here, 1)
             start, line = match.end(), here + 1
     if start < len(data):

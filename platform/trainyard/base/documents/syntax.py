@@ -37,8 +37,8 @@ AT_DIRECTIVES = frozenset(
 COLON, DROPPED = "\U0010fffe", "\U0010ffff"
 """Stand-ins for characters that go-yaml accepts and libyaml does not: a plain ':' and the backslash of an escaped '."""
 
-QUOTE = "a quote is opened here and never closed; close it"
-INDENT = "line is indented unlike the other keys of its map; align it with them"
+QUOTE = "a quote opens here and never closes; close it"
+INDENT = "line is not aligned with the other keys of its map; correct its indentation"
 
 BEGUN = frozenset(
     {
@@ -51,18 +51,18 @@ BEGUN = frozenset(
 """What libyaml was at when it failed, where the slip is where that began."""
 
 WORDS = {
-    "mapping values are not allowed in this context": "': ' inside a value starts another one; quote the value",
+    "mapping values are not allowed in this context": "': ' inside a value starts another value; quote the whole value",
     "did not find expected key": INDENT,
-    "did not find expected '-' indicator": "line is indented unlike the items of its list; align it with them",
-    "could not find expected ':'": "a key has no ':' behind it; write 'key: value'",
+    "did not find expected '-' indicator": "line is not aligned with the items of its list; correct its indentation",
+    "could not find expected ':'": "a key has no ':' after it; write 'key: value'",
     "found unexpected end of stream": QUOTE,
     "did not find expected ',' or ']'": "a list in [] lacks a comma or its ']'; add it",
     "did not find expected ',' or '}'": "a map in {} lacks a comma or its '}'; add it",
     "did not find expected node content": "a value is missing or a bracket is not closed; complete it",
-    "did not find expected <document start>": "text stands behind the document's end; align it or start with '---'",
+    "did not find expected <document start>": "text follows the document's end; align it, or write '---' before it",
     "block sequence entries are not allowed in this context": "'- ' inside a value starts a list; give it its own line",
     "found undefined tag handle": "a tag's prefix is not declared; remove the tag",
-    "found unexpected document indicator": "a quote is still open where '---' or '...' stands; close it",
+    "found unexpected document indicator": "a quote is still open at '---' or '...'; close it",
 }
 """libyaml's problems as one sentence each, with what to do."""
 
@@ -75,7 +75,7 @@ def unprintable(text: str, first_line: int) -> Problem | None:
         return _at(text, bad.start(), first_line, "decode/control-character", message)
     mark = ORDER_MARK.search(text)
     if mark:
-        message = "a byte order mark stands inside the text; remove it"
+        message = "a byte order mark is inside the text; remove it"
         return _at(text, mark.start(), first_line, "decode/byte-order-mark", message)
     return None
 
@@ -88,22 +88,22 @@ def _at(text: str, index: int, first_line: int, rule: str, message: str) -> Prob
 def problem_of(error: yaml.MarkedYAMLError, text: str, first_line: int) -> Problem:
     """Turn libyaml's error into one sentence at the place of the slip, which may lie before where libyaml notices."""
     if conflict := CONFLICT.search(text):
-        message = "the marks of an unfinished merge stand in the file; choose a side and remove them"
+        message = "the file contains markers of a merge conflict; resolve it and remove them"
         return _at(text, conflict.start(), first_line, "decode/conflict", message)
     said = str(error.problem or "unreadable text")
     if said in AT_DIRECTIVES and (directive := DIRECTIVE.search(text)):
-        message = "a line that begins with '%' is a document of its own to kubectl, and no object; remove it"
+        message = "kubectl reads a line that begins with '%' as a separate document; remove it"
         return _at(text, directive.start(), first_line, "decode/directive", message)
     line, column = place(error)
     lines = text.split("\n")
     where = lines[line] if line < len(lines) else ""
     rule, message = "decode/syntax", WORDS.get(said, f"not YAML: {said}; correct the syntax here")
     if "tab character" in said or where[: column + 1].lstrip(" ").startswith("\t"):
-        rule, message = "decode/tab", "a tab stands where YAML wants spaces; indent with spaces"
+        rule, message = "decode/tab", "line is indented with a tab; use spaces"
     elif said == "found character that cannot start any token":
         message = f"a plain value cannot start with {where[column : column + 1]!r}; quote the value"
     elif said == "found unknown escape character":
-        message = f"'{where[column : column + 2]}' is no escape in double quotes; double the backslash"
+        message = f"'{where[column : column + 2]}' is not an escape in double quotes; double the backslash"
     elif error.context in BEGUN and error.context_mark is not None:
         line, column = error.context_mark.line, error.context_mark.column
     elif (scalar := running_on(text, line)) is not None:
@@ -157,7 +157,7 @@ def refuse_scalar(source: str, style: str | None, *, in_flow: bool) -> str | Non
     """Return why go-yaml refuses a scalar that libyaml accepts, given as it is written; None where it does not."""
     if style == '"':
         if any(escape.group() == "\\/" for escape in ESCAPE.finditer(source)):
-            return r"'\/' is no escape in double quotes for Kubernetes; write '/'"
+            return r"'\/' is not an escape in double quotes for Kubernetes; write '/'"
     elif not style and in_flow and "?" in source:
-        return "a '?' in an unquoted text inside [] or {} is refused by Kubernetes; quote the text"
+        return "Kubernetes refuses '?' in unquoted text inside [] or {}; quote the text"
     return None

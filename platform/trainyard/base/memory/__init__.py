@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from trainyard.base.memory.code import CODE
+from trainyard.base.memory.code import CODE, MODULES, loaded_modules
 from trainyard.base.memory.store import NOTHING_KNOWN, Memory, Table
 from trainyard.base.memory.traces import Traces, from_json, to_json
 from trainyard.base.memory.world import World
 
-__all__ = ["CODE", "NOTHING_KNOWN", "Memory", "Table", "Traces", "World", "from_json", "to_json"]
+__all__ = [
+    "CODE",
+    "MODULES",
+    "NOTHING_KNOWN",
+    "Memory",
+    "Table",
+    "Traces",
+    "World",
+    "from_json",
+    "loaded_modules",
+    "to_json",
+]

@@ -113,13 +113,26 @@ class Table:
         self.used.add(name)
         return True
 
+    def reads_of(self, name: str) -> Reads:
+        """Return what was read for a result that is known."""
+        return self.fresh[name] if name in self.fresh else self.kept.of(name)
+
+    def replace(self, results: Mapping[str, tuple[Any, Reads]]) -> None:
+        """Keep these results, each with what was read for it, and none of those before."""
+        self._write(
+            {name: value for name, (value, _) in results.items()}, {name: seen for name, (_, seen) in results.items()}
+        )
+
     def save(self, *, unused: bool = False) -> None:
         """Keep the results that somebody asked for, and the others too if `unused` says so, where any is new."""
-        if not self.fresh or self.memory.store is None or self.memory.world is None:
+        if not self.fresh:
             return
         others = self.kept.results.keys() - self.fresh.keys()
         names = sorted(others if unused else others & self.used)
         traces = {name: self.kept.of(name) for name in names} | self.fresh
-        value = {"values": {name: self.values[name] for name in traces}, **to_json(traces)}
-        text = json.dumps(value, separators=(",", ":"))
-        self.memory.store.put(key("table", FORMAT, *self.inputs), text.encode())
+        self._write({name: self.values[name] for name in traces}, traces)
+
+    def _write(self, values: Mapping[str, Any], traces: Mapping[str, Reads]) -> None:
+        if self.memory.store is not None and self.memory.world is not None:
+            text = json.dumps({"values": values, **to_json(traces)}, separators=(",", ":"))
+            self.memory.store.put(key("table", FORMAT, *self.inputs), text.encode())

@@ -251,6 +251,19 @@ def walk(folder: Path, skip: Callable[[str], bool] = lambda _: False) -> list[Fo
     return found
 
 
+def stamps(folder: Path, endings: tuple[str, ...]) -> Iterator[str]:
+    """Yield path, size and time of each installed file with one of these endings; a list of all would take longer."""
+    left = [str(folder)]
+    while left:
+        with os.scandir(left.pop()) as entries:
+            for entry in entries:
+                if entry.name.endswith(endings):
+                    found = entry.stat()
+                    yield f"{entry.path} {found.st_size} {found.st_mtime_ns}"
+                elif entry.name != "__pycache__" and entry.is_dir(follow_symlinks=False):
+                    left.append(entry.path)
+
+
 def status_of(found: os.stat_result) -> Status:
     """Return the fields of a file's status that this program uses."""
     return Status(found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)

@@ -94,7 +94,7 @@ class Git:
         """Return the commit at hand, or None before the first one."""
         return self.ask("show-ref", "--verify", "--hash", "HEAD")
 
-    def written(self, name: str) -> str | None:
+    def commit_in_file(self, name: str) -> str | None:
         """Return the commit that Git has written to a file of its own, such as MERGE_HEAD; None without that file.
 
         A reference of that name, which anybody may have pushed, is not looked at.
@@ -197,7 +197,7 @@ class Git:
         asked = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
         done = self.call("check-attr", "-z", "--stdin", *names, stdin=asked)
         if done.code:
-            raise ToolError(f"git cannot tell attributes: {done.complaint}")
+            raise ToolError(f"git cannot read attributes: {done.complaint}")
         words = done.out.decode("utf-8", "surrogateescape").split("\0")
         found: dict[str, dict[str, str]] = {}
         for path, name, value in zip(words[0::3], words[1::3], words[2::3], strict=False):
@@ -208,7 +208,7 @@ class Git:
         """Say whether the clone may lack objects that a remote has, so that nothing follows from their absence."""
         return self.call("config", "--get-regexp", r"^(extensions\.partialclone|remote\..*\.promisor)$").code == 0
 
-    def kept(self) -> list[str] | None:
+    def kept_files(self) -> list[str] | None:
         """Return the files of the folder that are tracked or not ignored, or None where Git cannot list them.
 
         Another repository in it is named as a folder.

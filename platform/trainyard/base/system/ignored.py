@@ -64,7 +64,7 @@ class _ByGit:
             return None
         if found.ignores_itself():
             return _Nothing()
-        kept = found.kept()
+        kept = found.kept_files()
         return None if kept is None else cls(top, kept)
 
     def has(self, path: str, *, folder: bool) -> bool:

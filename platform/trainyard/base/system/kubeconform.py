@@ -166,7 +166,7 @@ def unpack(program: Path, fetch: Fetch) -> None:
     with tarfile.open(fileobj=io.BytesIO(data)) as archive:
         member = archive.extractfile(NAME)
         if member is None:
-            raise ToolError(f"{address} holds no program {NAME}")
+            raise ToolError(f"{address} contains no program {NAME}")
         files.write(program, member.read())
     program.chmod(program.stat().st_mode | 0o111)
 

@@ -47,7 +47,7 @@ def run(
             raise ToolError(f"folder {cwd} does not exist") from error
         raise ToolError(f"{command[0]} is not installed or not on the PATH") from error
     except subprocess.TimeoutExpired as error:
-        raise ToolError(f"{command[0]} was not done after {timeout_seconds:g} seconds") from error
+        raise ToolError(f"{command[0]} did not finish within {timeout_seconds:g} seconds") from error
     except OSError as error:
         raise ToolError(f"{command[0]} cannot be started: {error.strerror}") from error
     return Completed(done.returncode, done.stdout, done.stderr)

@@ -56,7 +56,7 @@ def _named(git: Git, name: str, option: str) -> Revision | None:
         head = git.head()
         return Revision(head, HEAD) if head else None
     if name in FETCHED:
-        commit = git.written(name)
+        commit = git.commit_in_file(name)
         return Revision(commit) if commit else None
     if ID.fullmatch(name):
         commit = git.peeled(name)

@@ -47,5 +47,5 @@ def reason(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return "its values are nested too deep"
     if isinstance(error, ArithmeticError):
-        return f"a number in it is beyond what is computed ({type(error).__name__})"
+        return f"a number in it is too large ({type(error).__name__})"
     return f"{type(error).__name__}: {error}"[:LONGEST].partition("\n")[0]

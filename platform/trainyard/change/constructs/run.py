@@ -59,7 +59,7 @@ def resolve_run(*, name: str, job: Job, space: Space, contents: Mapping[str, str
     misnamed = job_name(f"job {name}", name)
     errors = [finding.message for finding in (*([misnamed] if misnamed else []), *findings) if finding.is_error]
     missing = sorted({one_file.source for one_file in job.files} - set(contents or {}))
-    errors += [f"contents lack the text of file {source!r}" for source in missing]
+    errors += [f"contents has no text for file {source!r}" for source in missing]
     if run is None or errors:
-        raise SpecError(f"job {name!r} cannot run: " + "; ".join(errors or ["its cluster lacks its pool"]))
+        raise SpecError(f"job {name!r} cannot run: " + "; ".join(errors or ["its cluster does not have its pool"]))
     return run

@@ -71,7 +71,7 @@ def assemble(change: Change) -> tuple[Plan, Known]:
         findings=deduplicate(findings, compared, told),
         rebuild=rebuild(outlooks.asked),
     )
-    return plan, Known(change.sides, change.known, change.cluster_names, change.memory)
+    return plan, Known(change.sides, change.read_clusters, change.cluster_names, change.memory)
 
 
 def verdicts(change: Change, compared: Plan, outlooks: Outlook) -> Iterator[Finding]:

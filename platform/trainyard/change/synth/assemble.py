@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from trainyard.base.findings import Finding, Location
@@ -40,12 +40,18 @@ class Known:
     entries: Mapping[JobKey, ledger.Entry] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """The tree as it should be, and the decision with what stands in its way; with an error nothing may be written."""
+
+    tree: Tree
+    decision: Decision
+
+
 def decide(jobs: Sequence[Wanted], base: Snapshot, terms: Terms) -> Decision:
     """Say which runs are new and which are frozen; the new ones are to be rendered."""
     decision = runs.decide(jobs, base, live=terms.live, setting=terms.setting)
-    if not base.proven:
-        verify(decision, base)
-    return decision
+    return decision if base.proven else verified(decision, base)
 
 
 def assemble(
@@ -56,35 +62,30 @@ def assemble(
     *,
     folder: Path,
     known: Known | None = None,
-) -> Tree:
-    """Return the tree of rendered folders, known files, frozen runs and ledgers; `folder` is where it is on disk.
-
-    What stands in the way is added to the decision's findings; with an error among them nothing may be written.
-    """
-    known = known or Known()
+) -> Assembly:
+    """Put rendered folders, known files, frozen runs and ledgers together; `folder` is where the tree is on disk."""
+    known, rendered = known or Known(), list(rendered)
     fresh = {(entry.cluster, entry.folder): entry for entry in decision.fresh}
-    texts: dict[str, str] = {}
-    entries = dict(known.entries)
-    for one_rendered in rendered:
-        texts.update(files_of(one_rendered))
-        decision.findings += one_rendered.findings
-        wanted = fresh.get((one_rendered.cluster, one_rendered.folder))
-        if wanted is not None:
-            entries[wanted.key] = ledger.Entry(
-                wanted.run, wanted.spec, ledger.digest(one_rendered.files), terms.version
-            )
-    if not base.proven:
-        decision.findings += unlike(entries, base)
+    entries = dict(known.entries) | {
+        wanted.key: ledger.Entry(wanted.run, wanted.spec, ledger.digest(one_rendered.files), terms.version)
+        for one_rendered in rendered
+        if (wanted := fresh.get((one_rendered.cluster, one_rendered.folder)))
+    }
+    ledgers = {
+        f"{key[0]}/{layout.ledger_file(*key[1:])}": (past, terms.live and past == base.ledgers.get(key))
+        for key, past in runs.finish(decision, entries).items()
+    }
+    texts = {path: text for one_rendered in rendered for path, text in files_of(one_rendered).items()}
+    texts |= {path: ledger.dump(past) for path, (past, is_same) in ledgers.items() if not is_same}
     kept = runs.frozen_files(decision.frozen, base)
-    for key, past in runs.finish(decision, entries).items():
-        path = f"{key[0]}/{layout.ledger_file(*key[1:])}"
-        if terms.live and past == base.ledgers.get(key):
-            kept[path] = base.files[path]
-        else:
-            texts[path] = ledger.dump(past)
+    kept |= {path: base.files[path] for path, (_, is_same) in ledgers.items() if is_same}
     tree = Tree(texts, kept, known.files, base, folder)
-    decision.findings += in_use.check(base, tree, decision.frozen, terms.locate)
-    return tree
+    findings = (
+        *(finding for one_rendered in rendered for finding in one_rendered.findings),
+        *(() if base.proven else unlike(entries, base)),
+        *in_use.check(base, tree, decision.frozen, terms.locate),
+    )
+    return Assembly(tree, decision.with_findings(findings))
 
 
 def files_of(rendered: Rendered) -> dict[str, str]:
@@ -101,19 +102,23 @@ def paths_of(rendered: Rendered) -> list[str]:
     ]
 
 
-def verify(decision: Decision, base: Snapshot) -> None:
+def verified(decision: Decision, base: Snapshot) -> Decision:
     """Without Git, hold the files of frozen runs against their ledger; a run whose files are gone is rendered again."""
-    for one_entry in list(decision.frozen):
-        files = base.folder(f"{one_entry.cluster}/{one_entry.folder}")
-        entry = next(entry for entry in base.ledgers[one_entry.key] if entry.name == one_entry.run)
-        contents = zip(files, base.read(list(files.values())), strict=True)
-        if not files:
-            decision.frozen.remove(one_entry)
-            decision.fresh.append(one_entry)
-        elif ledger.digest_of_bytes(dict(contents)) != entry.files:
-            where = place(f"{one_entry.cluster}/{one_entry.folder}")
-            message = f"files of the frozen run {one_entry.run!r} are not those of its ledger; restore them"
-            decision.findings.append(FROZEN.of(where, message))
+    files = {entry: base.folder(f"{entry.cluster}/{entry.folder}") for entry in decision.frozen}
+    gone = tuple(entry for entry in decision.frozen if not files[entry])
+    frozen = tuple(entry for entry in decision.frozen if files[entry])
+    found = (finding for entry in frozen for finding in unlike_ledger(entry, files[entry], base))
+    return replace(decision, fresh=(*decision.fresh, *gone), frozen=frozen).with_findings(found)
+
+
+def unlike_ledger(frozen: Wanted, files: Mapping[str, str], base: Snapshot) -> Iterator[Finding]:
+    """Yield the finding for a frozen run whose files are not those that its ledger remembers."""
+    entry = next(entry for entry in base.ledgers[frozen.key] if entry.name == frozen.run)
+    contents = zip(files, base.read(list(files.values())), strict=True)
+    if ledger.digest_of_bytes(dict(contents)) != entry.files:
+        where = place(f"{frozen.cluster}/{frozen.folder}")
+        message = f"files of the frozen run {frozen.run!r} differ from its ledger; restore them"
+        yield FROZEN.of(where, message)
 
 
 def unlike(entries: Mapping[JobKey, ledger.Entry], base: Snapshot) -> Iterable[Finding]:
@@ -122,5 +127,7 @@ def unlike(entries: Mapping[JobKey, ledger.Entry], base: Snapshot) -> Iterable[F
         before = next((one_entry for one_entry in base.ledgers.get(key, ()) if one_entry.name == entry.name), None)
         if before and before.files != entry.files:
             where = place(f"{key[0]}/{layout.run_folder(key[1], entry.name)}")
-            message = f"files of the frozen run {entry.name!r} are gone and would come out different now; restore them"
+            message = (
+                f"files of the frozen run {entry.name!r} are missing, and rendering would change them; restore them"
+            )
             yield FROZEN.of(where, message)

@@ -1,4 +1,4 @@
-"""What `synth` says of the files on disk: frozen files that were edited, runs of no job, files of nobody."""
+"""Findings of `synth` on files on disk: edited frozen files, runs without a job file, foreign files."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ def strangers(changes: Changes, *, checking: bool) -> Iterator[Finding]:
     """
     weight = Severity.ERROR if checking else Severity.WARNING
     for path in changes.blocking:
-        message = "this is in the way of a folder or file that synth writes; remove it"
+        message = "synth must write a file or folder here; remove this one"
         yield IN_THE_WAY.of(place(path), message)
     for path in changes.foreign:
-        message = "no synth made this file and no spec owns it, so it stays; move it elsewhere"
+        message = "synth did not write this file, and no spec produces it; move it elsewhere"
         yield FOREIGN.of(place(path), message, severity=weight)
     for path in changes.overwrite:
-        message = "no synth made this file, but a spec owns its name, so synth replaces it"
+        message = "synth did not write this file, but a spec has this file name, so synth replaces it"
         yield FOREIGN.of(place(path), message, severity=weight)
     for path in changes.leftover if checking else ():
-        message = "this is what a killed synth left of a file; remove it, or run `trainyard synth`"
+        message = "an interrupted synth left this file; remove it, or run `trainyard synth`"
         yield LEFTOVER.of(place(path), message)
 
 
@@ -41,12 +41,12 @@ def stale(tree: Tree, changes: Changes, decision: Decision) -> Iterator[Finding]
     for path in (*changes.write, *changes.remove, *changes.foreign):
         folder = layout.run_of(path)
         if folder in frozen:
-            message = "this file belongs to a frozen run and is not as at the base; restore it with `trainyard synth`"
+            message = "this file of a frozen run differs from the base; restore it with `trainyard synth`"
             yield FROZEN.of(place(path), message)
         elif folder and folder not in asked:
             unknown.setdefault(folder, path)
         elif path in tree.kept:
-            message = "this ledger is not as at the base; its entries are never removed or rewritten"
+            message = "this ledger lost or changed entries of the base; restore it with `trainyard synth`"
             yield LEDGER.of(place(path), message)
         else:
             others += path not in changes.foreign

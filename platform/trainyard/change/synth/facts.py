@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from trainyard.base.findings import Finding, Location, ObjectRef, Severity
-from trainyard.base.memory import World, from_json, to_json
-from trainyard.base.system import cache
+from trainyard.base.memory import Memory, Table
 from trainyard.base.system.reads import Reads
 from trainyard.base.system.repository import JOBS, cluster_file
 
-FORMAT = "4"
+FORMAT = "5"
 """Raise it when the facts are written in another way."""
 
 
@@ -70,60 +68,69 @@ class ClusterFact:
     findings: Sequence[Finding] = ()
 
 
-Facts = tuple[dict[str, FileFact], dict[str, ClusterFact]]
-"""Facts on job files and on clusters."""
+@dataclass(frozen=True)
+class Facts:
+    """Facts on job files and on clusters, by file and by name."""
+
+    jobs: Mapping[str, FileFact] = field(default_factory=dict)
+    clusters: Mapping[str, ClusterFact] = field(default_factory=dict)
+
+    def by_part(self) -> dict[str, dict[str, FileFact | ClusterFact]]:
+        """Return the facts to keep, by team or cluster and then by file; programs that did not run have none."""
+        found: dict[str, dict[str, FileFact | ClusterFact]] = {}
+        for file, fact in self.jobs.items():
+            if not fact.is_idle:
+                found.setdefault(part_of(file), {})[file] = fact
+        for cluster, about in self.clusters.items():
+            file = cluster_file(cluster)
+            found.setdefault(part_of(file), {})[file] = about
+        return found
 
 
-@dataclass
-class Memory:
-    """Facts about one repository that hold, since all that was read for them is as it was.
+@dataclass(frozen=True)
+class FactStore:
+    """Facts about one repository that hold, since all that was read for them is as it was, and where they are kept.
 
     They are kept by team and cluster, so that little is written for a small change.
     """
 
-    store: cache.Cache | None
+    memory: Memory
     root: Path
-    jobs: dict[str, FileFact] = field(default_factory=dict)
-    clusters: dict[str, ClusterFact] = field(default_factory=dict)
-    _before: dict[str, Facts | None] = field(default_factory=dict)
-    """What was kept, by team and cluster; None of what no longer holds in part."""
+    facts: Facts = field(default_factory=Facts)
+    whole: frozenset[str] = frozenset()
+    """The teams and clusters of which all that was kept holds."""
 
-    @classmethod
-    def load(cls, store: cache.Cache | None, root: Path, specs: Iterable[str], world: World) -> Memory:
-        """Return the remembered facts of the repository at a folder, of those teams and clusters that have specs."""
-        memory = cls(store, root)
-        for name in sorted({part_of(path) for path in specs}):
-            data = store.get(memory._key(name)) if store else None
-            value = json.loads(data) if data else {"jobs": {}, "clusters": {}, **to_json({})}
-            traces = from_json(value)
-            held = {result for result in traces.results if traces.holds(result, world)}
-            jobs = {file: file_fact(traces.of(file), *value["jobs"][file]) for file in value["jobs"] if file in held}
-            clusters = {
-                cluster: cluster_fact(traces.of(cluster_file(cluster)), *said)
-                for cluster, said in value["clusters"].items()
-                if cluster_file(cluster) in held
-            }
-            memory.jobs |= jobs
-            memory.clusters |= clusters
-            memory._before[name] = (jobs, clusters) if len(held) == len(traces.results) else None
-        return memory
+    def save(self, facts: Facts) -> None:
+        """Keep other facts for the next process."""
+        before, now = self.facts.by_part(), facts.by_part()
+        for name in sorted({*before, *now}):
+            held, left = before.get(name, {}), now.get(name, {})
+            if left != held or name not in self.whole:
+                rows = {file: (row_of(fact), fact.reads) for file, fact in left.items()}
+                Table(self.memory, inputs_of(self.root, name)).replace(rows)
 
-    def save(self) -> None:
-        """Keep the facts for the next process."""
-        if self.store is None:
-            return
-        parts: dict[str, Facts] = {name: ({}, {}) for name in self._before}
-        for file, fact in self.jobs.items():
-            if not fact.is_idle:
-                parts.setdefault(part_of(file), ({}, {}))[0][file] = fact
-        for cluster, about in self.clusters.items():
-            parts.setdefault(part_of(cluster_file(cluster)), ({}, {}))[1][cluster] = about
-        for name, facts in parts.items():
-            if facts != self._before.get(name, ({}, {})):
-                self.store.put(self._key(name), _text(*facts))
 
-    def _key(self, name: str) -> str:
-        return cache.key("memory", FORMAT, str(self.root.resolve()), name)
+def load_facts(memory: Memory, root: Path, specs: Iterable[str]) -> FactStore:
+    """Return the remembered facts of the repository at a folder, of those teams and clusters that have specs."""
+    jobs: dict[str, FileFact] = {}
+    clusters: dict[str, ClusterFact] = {}
+    whole = set()
+    for name in sorted({part_of(path) for path in specs}):
+        table = memory.table(*inputs_of(root, name))
+        held = [file for file in table.values if table.knows(file)]
+        for file in held:
+            if file.startswith(f"{JOBS}/"):
+                jobs[file] = file_fact(table.reads_of(file), *table.value(file))
+            else:
+                clusters[PurePosixPath(file).stem] = cluster_fact(table.reads_of(file), *table.value(file))
+        if len(held) == len(table.values):
+            whole.add(name)
+    return FactStore(memory, root, Facts(jobs, clusters), frozenset(whole))
+
+
+def inputs_of(root: Path, part: str) -> tuple[str, ...]:
+    """Return the inputs under which the facts of a team or cluster are kept."""
+    return "facts", FORMAT, str(root.resolve()), part
 
 
 def part_of(path: str) -> str:
@@ -143,25 +150,12 @@ def cluster_fact(reads: Reads, contents: Mapping[str, str], findings: Iterable[A
     return ClusterFact(reads, contents, [_finding(said) for said in findings])
 
 
-def _text(jobs: Mapping[str, FileFact], clusters: Mapping[str, ClusterFact]) -> bytes:
-    traces = {file: fact.reads for file, fact in jobs.items()}
-    traces |= {cluster_file(name): fact.reads for name, fact in clusters.items()}
-    value = {
-        **to_json(traces),
-        "jobs": {
-            file: (
-                fact.small,
-                [_values(run) for run in fact.runs],
-                [asdict(finding) for finding in fact.findings],
-                fact.printed,
-            )
-            for file, fact in jobs.items()
-        },
-        "clusters": {
-            name: (fact.files, [asdict(finding) for finding in fact.findings]) for name, fact in clusters.items()
-        },
-    }
-    return json.dumps(value, separators=(",", ":")).encode()
+def row_of(fact: FileFact | ClusterFact) -> list[Any]:
+    """Return a fact without its reads, as JSON has it."""
+    findings = [asdict(finding) for finding in fact.findings]
+    if isinstance(fact, ClusterFact):
+        return [fact.files, findings]
+    return [fact.small, [_values(run) for run in fact.runs], findings, fact.printed]
 
 
 def _values(run: RunFact) -> tuple[object, ...]:

@@ -1,8 +1,8 @@
-"""The edges of a synth: the base is found before it, the disk compared and written after it."""
+"""The end of a synth: the disk is compared with the tree, and written."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,12 +61,20 @@ def finish(
     git: Git | None = None,
 ) -> Work:
     """Compare the tree with the disk; while `checking`, whatever is different there, or in `git`, is a finding too."""
-    changes = trees.compare(tree, disk.scan(GENERATED), disk.root / GENERATED)
-    findings = [*notes, *decision.findings, *drift.strangers(changes, checking=checking)]
-    if checking and git is not None:
-        findings += unseen_paths(git, tree.ids, disk.scan(GENERATED))
-    if checking:
-        findings += drift.stale(tree, changes, decision)
+    there = disk.scan(GENERATED)
+    changes = trees.compare(tree, there, disk.root / GENERATED)
+    found = [*notes, *decision.findings, *drift.strangers(changes, checking=checking)]
+    checks = checked(tree, changes, decision, there, git) if checking else ()
+    return Work(disk, tree, changes, decision, tuple(sorted([*found, *checks], key=lambda finding: finding.order)))
+
+
+def checked(
+    tree: Tree, changes: Changes, decision: Decision, there: Mapping[str, str | None], git: Git | None
+) -> Iterator[Finding]:
+    """Yield what a check finds where a synth would write: everything on disk, or in Git, that is different."""
+    if git is not None:
+        yield from unseen_paths(git, tree.ids, there)
+    yield from drift.stale(tree, changes, decision)
+    if tree.base.live:
         runs = {entry.key: entry.run for entry in (*decision.fresh, *decision.frozen)}
-        findings += hardware_with_runs(tree.base, tree.ids, runs) if tree.base.live else ()
-    return Work(disk, tree, changes, decision, tuple(sorted(findings, key=lambda finding: finding.order)))
+        yield from hardware_with_runs(tree.base, tree.ids, runs)

@@ -19,9 +19,9 @@ from trainyard.specs.load import Loaded
 
 IDLE = Rule(
     id="run/python-idle",
-    title="Trainyard has run the programs that make jobs.",
-    why="a plan does not run programs of an unreviewed branch, and shows what generated/ has of their jobs",
-    fix="run `trainyard check`, which runs programs isolated, or use --python",
+    title="Trainyard has executed all Python job files.",
+    why="a plan does not execute files of an unreviewed branch, and shows their runs in generated/",
+    fix="run `trainyard check`, which executes them in a sandbox, or use --python",
     source="docs/jobs.md",
     layer="run",
     severity=Severity.WARNING,
@@ -100,10 +100,10 @@ def of_disk(disk: Disk) -> Snapshot:
 def unrun_programs(
     facts: Mapping[str, FileFact], specs: Mapping[str, str], base: Snapshot, git: Git | None
 ) -> Iterator[Finding]:
-    """Yield that a program was not run, of each that is not as at the base."""
+    """Yield a warning for each changed Python job file that was not executed."""
     idle = sorted(file for file, fact in facts.items() if fact.is_idle)
     before = git.object_ids(base.commit, *idle) if git and base.commit and idle else [None] * len(idle)
     for file, oid in zip(idle, before, strict=True):
         if oid is None or oid != specs.get(file):
-            message = "this program is not run here, so its jobs are told as generated/ has them"
+            message = "this Python job file was not executed, so its runs are those in generated/"
             yield IDLE.of(Location(file, 1, 1), message)

@@ -56,8 +56,8 @@ def check(
         for target, runs in sorted(users.items()):
             shown = ", ".join(sorted(runs)[:SHOWN]) + (f" and {len(runs) - SHOWN} more" if len(runs) > SHOWN else "")
             is_gone = target in missing
-            rule, how = (IN_USE, "gone from") if is_gone else (RUNTIME_CHANGED, "another on")
-            needs_it = "need it" if is_gone else "need it as it was"
+            rule, how = (IN_USE, "removed from") if is_gone else (RUNTIME_CHANGED, "changed on")
+            needs_it = "need it" if is_gone else "need the old one"
             message = f"{target.what} {target.name!r} is {how} {cluster!r}, but runs {needs_it}: {shown}"
             yield rule.of(locate((missing if is_gone else other)[target]), message, fix=rule.fix)
 

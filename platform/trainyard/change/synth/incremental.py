@@ -4,58 +4,83 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from trainyard.base.system import reads
 from trainyard.base.system.reads import Recording, joined
 from trainyard.base.system.repository import GENERATED, cluster_file
 from trainyard.change.synth import assemble, repository
 from trainyard.change.synth.assemble import Known, Terms
-from trainyard.change.synth.facts import ClusterFact, FileFact, Memory, RunFact
+from trainyard.change.synth.facts import ClusterFact, Facts, FileFact, RunFact
 from trainyard.change.synth.reading import Reading
 from trainyard.change.synth.render.processes import Rendering, Show
 from trainyard.change.synth.render.text import Rendered
 from trainyard.change.synth.runs import Decision
 from trainyard.change.synth.write import Tree
 from trainyard.render.tree import ledger
-from trainyard.render.tree.disk import Disk
 from trainyard.render.tree.ledgers import JobKey
 from trainyard.render.tree.snapshot import Snapshot
 from trainyard.specs.run import run_name
 
 
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """What was rendered before, and is on disk still."""
+
+    runs: Mapping[JobKey, RunFact]
+    clusters: Mapping[str, ClusterFact]
+
+    def contents(self, version: str) -> Known:
+        """Return the files, and the ledger entries of the runs as this release would make them."""
+        files = [*(run.files or {} for run in self.runs.values()), *(fact.files for fact in self.clusters.values())]
+        return Known(
+            {path: oid for one in files for path, oid in one.items()},
+            {
+                key: ledger.Entry(run_name(run.job, run.spec), run.spec, run.digest, version)
+                for key, run in self.runs.items()
+            },
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Synthesis:
+    """The tree as it should be, the decision with what was found meanwhile, and what is known from now on."""
+
+    tree: Tree
+    decision: Decision
+    facts: Facts
+
+
 def render(
-    reading: Reading,
-    decision: Decision,
-    base: Snapshot,
-    terms: Terms,
-    *,
-    disk: Disk,
-    memory: Memory,
-    show: Show = lambda _: None,
-) -> Tree:
-    """Return the tree, and remember what was rendered for it; `show` is told the share that is rendered."""
-    there = disk.scan(GENERATED)
-    facts = reading.facts()
+    reading: Reading, decision: Decision, base: Snapshot, terms: Terms, show: Show = lambda _: None
+) -> Synthesis:
+    """Render what is new, and what is not on disk as it is remembered; `show` is told the share that is done."""
+    with reads.resumed(reading.record):
+        facts = reading.facts()
+        ready = on_disk(reading, decision, facts)
+        rendered = render_rest(reading, decision, ready, show)
+        folder = reading.root / GENERATED
+        made = assemble.assemble(decision, rendered, base, terms, folder=folder, known=ready.contents(terms.version))
+        return Synthesis(made.tree, made.decision, facts_after(reading, facts, ready, rendered, decision, made.tree))
+
+
+def on_disk(reading: Reading, decision: Decision, facts: Mapping[str, FileFact]) -> Ready:
+    """Return the new runs and the clusters that are on disk as they are remembered."""
+    there = reading.start.disk.scan(GENERATED)
     remembered = {key: run for file, fact in facts.items() for key, run in keys_of(file, fact)}
-    ready = {
-        entry.key: run for entry in decision.fresh if (run := remembered.get(entry.key)) and is_there(run.files, there)
-    }
-    clusters = {name: fact for name, fact in reading.clusters.items() if is_there(fact.files, there)}
-    contents = [*(run.files or {} for run in ready.values()), *(fact.files for fact in clusters.values())]
-    known = Known(
-        {path: oid for files in contents for path, oid in files.items()},
-        {
-            key: ledger.Entry(run_name(run.job, run.spec), run.spec, run.digest, terms.version)
-            for key, run in ready.items()
-        },
+    fresh = ((entry.key, remembered.get(entry.key)) for entry in decision.fresh)
+    return Ready(
+        {key: run for key, run in fresh if run and is_there(run.files, there)},
+        {name: fact for name, fact in reading.clusters.items() if is_there(fact.files, there)},
     )
-    asked = [entry for entry in decision.fresh if entry.key not in ready]
-    stale = [name for name in sorted(reading.on_clusters) if name not in clusters]
-    rendering = Rendering(reading.specs, reading.root, repository.shipped_policies(reading.root) if stale else ())
-    rendered = rendering.render(stale, reading.load(asked), show)
-    tree = assemble.assemble(decision, rendered, base, terms, folder=disk.root / GENERATED, known=known)
-    remember(memory, reading, facts, clusters, rendered, decision, tree)
-    return tree
+
+
+def render_rest(reading: Reading, decision: Decision, ready: Ready, show: Show) -> list[Rendered]:
+    """Render the new runs and the clusters that are not ready."""
+    asked = [entry for entry in decision.fresh if entry.key not in ready.runs]
+    stale = [name for name in sorted(reading.checked.on_clusters) if name not in ready.clusters]
+    policies = repository.shipped_policies(reading.root) if stale else ()
+    return Rendering(reading.specs, reading.root, policies).render(stale, reading.load(asked), show)
 
 
 def keys_of(file: str, fact: FileFact) -> list[tuple[JobKey, RunFact]]:
@@ -68,16 +93,15 @@ def is_there(files: Mapping[str, str] | None, there: Mapping[str, str | None]) -
     return files is not None and all(there.get(path) == oid for path, oid in files.items())
 
 
-def remember(
-    memory: Memory,
+def facts_after(
     reading: Reading,
     facts: Mapping[str, FileFact],
-    clusters: Mapping[str, ClusterFact],
+    ready: Ready,
     rendered: Sequence[Rendered],
     decision: Decision,
     tree: Tree,
-) -> None:
-    """Enter what is known now of job files and clusters; of frozen runs the base knows the files."""
+) -> Facts:
+    """Return what is known now of job files and clusters; of frozen runs the base knows the files."""
     places = {(entry.cluster, entry.folder): entry.key for entry in decision.fresh}
     runs: dict[JobKey, tuple[dict[str, str], str]] = {}
     found: dict[str, dict[str, str]] = defaultdict(dict)
@@ -89,11 +113,15 @@ def remember(
         else:
             runs[key] = ids, ledger.digest(one_rendered.files)
     frozen = frozenset(entry.key for entry in decision.frozen)
-    memory.jobs = {file: with_files(file, fact, runs, frozen, reading.record) for file, fact in facts.items()}
-    memory.clusters = dict(clusters) | {
-        name: ClusterFact(reading.record.reads_of(cluster_file(name)), ids, reading.on_clusters[name])
-        for name, ids in found.items()
-    }
+    record, on_clusters = reading.record, reading.checked.on_clusters
+    return Facts(
+        {file: with_files(file, fact, runs, frozen, record) for file, fact in facts.items()},
+        dict(ready.clusters)
+        | {
+            name: ClusterFact(record.reads_of(cluster_file(name)), ids, on_clusters[name])
+            for name, ids in found.items()
+        },
+    )
 
 
 def with_files(

@@ -4,46 +4,77 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from trainyard.base.findings import Finding, Location
+from trainyard.base.memory import CODE
 from trainyard.base.system import reads
 from trainyard.base.system.reads import Recording
 from trainyard.base.system.repository import JOBS
 from trainyard.change.synth import idle
-from trainyard.change.synth.facts import ClusterFact, FileFact, Memory, RunFact
+from trainyard.change.synth.facts import ClusterFact, FileFact, RunFact
 from trainyard.change.synth.render.processes import CLUSTER
+from trainyard.change.synth.start import Start
 from trainyard.judge import preflight
-from trainyard.judge.preflight import Remembered, Waivers
+from trainyard.judge.preflight import Checked, Remembered
 from trainyard.judge.preflight.between import folders
 from trainyard.render.kinds import Resolved
-from trainyard.render.tree.disk import Disk
 from trainyard.render.tree.wanted import Wanted, wanted_entry
-from trainyard.specs.load import read_repository
+from trainyard.specs.load import Loaded, read_repository
 from trainyard.specs.sources import JobFile, Printed, Specs
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """Specs, without the job files about which enough is known."""
+
+    start: Start
+    known: Mapping[str, FileFact]
+    """Job files that were not opened."""
+    loaded: Loaded
+
+    @property
+    def clusters(self) -> dict[str, ClusterFact]:
+        """Clusters that need not be looked at again."""
+        with reads.apart():  # which clusters there are is looked at each time
+            facts = self.start.facts.facts.clusters
+            return {name: fact for name, fact in facts.items() if name in self.loaded.specs.clusters}
+
+
+@dataclass(frozen=True, slots=True)
 class Reading:
     """The specs at hand: what was read now, and what is remembered of the rest."""
 
-    root: Path
+    start: Start
     record: Recording
     """What was read, by job file and cluster file."""
-    known: dict[str, FileFact]
+    known: Mapping[str, FileFact]
     """Job files that were not opened."""
-    clusters: dict[str, ClusterFact]
+    clusters: Mapping[str, ClusterFact]
     """Clusters that were not looked at again."""
-    specs: Specs
-    runs: dict[tuple[str, str], Resolved] = field(default_factory=dict)
-    """By team and job."""
-    findings: list[Finding] = field(default_factory=list)
-    on_clusters: Mapping[str, Sequence[Finding]] = field(default_factory=dict)
-    """What was found on each cluster, now or when it was looked at."""
-    waivers: Waivers = field(default_factory=Waivers)
-    said: Mapping[str, str] = field(default_factory=dict)
-    """What the programs that were run print, by file."""
+    checked: Checked
+    """The specs that were read, and what is wrong with all of them."""
+
+    @property
+    def root(self) -> Path:
+        """The repository's folder."""
+        return self.start.root
+
+    @property
+    def specs(self) -> Specs:
+        """The specs that were read."""
+        return self.checked.specs
+
+    @property
+    def findings(self) -> Sequence[Finding]:
+        """Everything that is wrong with specs."""
+        return self.checked.findings
+
+    @property
+    def said(self) -> Mapping[str, str]:
+        """The output of the programs that were run, by file."""
+        return {document.file: document.text for document in self.checked.printed}
 
     @property
     def weight(self) -> int:
@@ -75,12 +106,13 @@ class Reading:
 
     def load(self, asked: Sequence[Wanted]) -> list[Resolved]:
         """Return the runs of jobs, opening the files that were not opened before."""
-        closed = {entry.location.file for entry in asked if (entry.team, entry.job) not in self.runs}
+        runs = by_name(self.checked.runs)
+        closed = {entry.location.file for entry in asked if (entry.team, entry.job) not in runs}
         if closed:
             skip = frozenset(self.known.keys() - closed)
             loaded = read_repository(self.root, skip=skip, small=small_files(self.known))
-            self.runs |= by_name(preflight.check_jobs(loaded)[0])
-        return [self.runs[entry.team, entry.job] for entry in asked]
+            runs |= by_name(preflight.check_jobs(loaded)[0])
+        return [runs[entry.team, entry.job] for entry in asked]
 
     def facts(self) -> dict[str, FileFact]:
         """Return the facts to remember of all job files without errors."""
@@ -90,54 +122,60 @@ class Reading:
         said: dict[str, list[Finding]] = defaultdict(list)
         for finding in self.findings:
             said[finding.location.file].append(finding)
-        facts = dict(self.known)
+        facts, printed = dict(self.known), self.said
         for file, jobs in by_file.items():
             if not any(finding.is_error for finding in said[file]):
                 small = sorted({path for job in jobs for path in small_of(job)})
                 runs = [fact_of(job) for job in jobs]
-                facts[file] = FileFact(self.record.reads_of(file), small, runs, said[file], self.said.get(file, ""))
+                facts[file] = FileFact(self.record.reads_of(file), small, runs, said[file], printed.get(file, ""))
         return facts
 
 
-def read(disk: Disk, record: Recording, memory: Memory) -> Reading:
-    """Read the specs below the root of the disk, of which `record` tells who read what.
+def read(start: Start) -> Reading:
+    """Read the specs, of jobs only those about which nothing is known, and check them.
 
     Raises SpecError where the folder is no repository.
     """
-    root, listed = disk.root, disk.walk(JOBS)
-    known = dict(memory.jobs)
-    loaded = read_repository(root, skip=frozenset(known), small=small_files(known), listed=listed)
-    names = {name for file, fact in known.items() for name in names_of(file, fact)}
-    if loaded.small & known.keys() or any((job.team, job.name) in names for job in loaded.specs.jobs):
-        known = {}  # what is said of these files follows from others too
-        loaded = read_repository(root)
-    others = {(job.team, name) for job in loaded.specs.jobs for name in folders.others(job.job)}
-    apart = {file: fact for file, fact in known.items() if not others & names_of(file, fact)}
-    if len(apart) < len(known):
-        known = apart
-        loaded = read_repository(root, skip=frozenset(known), small=small_files(known), listed=listed)
-    specs = loaded.specs
-    with reads.apart():  # which clusters there are is looked at each time
-        clusters = {name: fact for name, fact in memory.clusters.items() if name in specs.clusters}
+    with reads.recording(start.world) as record:
+        reads.ask(CODE, "")
+        opened = open_specs(start, start.facts.facts.jobs)
+        unmixed = open_mixed(opened)
+        whole = open_named(unmixed)
+        return check(whole, record)
+
+
+def open_specs(start: Start, known: Mapping[str, FileFact]) -> Opened:
+    """Read specs, without these job files."""
+    listed = start.disk.walk(JOBS)
+    return Opened(
+        start, known, read_repository(start.root, skip=frozenset(known), small=small_files(known), listed=listed)
+    )
+
+
+def open_mixed(opened: Opened) -> Opened:
+    """Read all job files where a name or a small file is in one that was opened and in one that was not."""
+    names = {name for file, fact in opened.known.items() for name in names_of(file, fact)}
+    twice = any((job.team, job.name) in names for job in opened.loaded.specs.jobs)
+    return open_specs(opened.start, {}) if twice or opened.loaded.small & opened.known.keys() else opened
+
+
+def open_named(opened: Opened) -> Opened:
+    """Read also the job files of which an opened one speaks: what is said of it follows from them."""
+    others = {(job.team, name) for job in opened.loaded.specs.jobs for name in folders.others(job.job)}
+    left = {file: fact for file, fact in opened.known.items() if not others & names_of(file, fact)}
+    return opened if len(left) == len(opened.known) else open_specs(opened.start, left)
+
+
+def check(opened: Opened, record: Recording) -> Reading:
+    """Check specs, of which `record` tells who read what; what is known is not looked at again."""
+    clusters = opened.clusters
     remembered = Remembered(
-        [finding for fact in known.values() for finding in fact.findings],
+        [finding for fact in opened.known.values() for finding in fact.findings],
         {name: fact.findings for name, fact in clusters.items()},
     )
-    checked = preflight.check(loaded, root, remembered=remembered)
-    said = {document.file: document.text for document in loaded.printed}
-    known |= idle.facts(loaded, disk)
-    return Reading(
-        root,
-        record,
-        known,
-        clusters,
-        specs,
-        by_name(checked.runs),
-        checked.findings,
-        checked.on_clusters,
-        checked.waivers,
-        said,
-    )
+    checked = preflight.check(opened.loaded, opened.start.root, remembered=remembered)
+    known = {**opened.known, **idle.facts(opened.loaded, opened.start.disk)}
+    return Reading(opened.start, record, known, clusters, checked)
 
 
 def names_of(file: str, fact: FileFact) -> set[tuple[str, str]]:

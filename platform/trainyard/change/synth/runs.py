@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from trainyard.base.findings import Finding, Location
@@ -14,14 +14,18 @@ from trainyard.render.tree.snapshot import Snapshot
 from trainyard.render.tree.wanted import Wanted
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Decision:
     """What becomes of every run; `ledgers` still lack the runs in `fresh`, whose files are not rendered yet."""
 
-    fresh: list[Wanted] = field(default_factory=list)
-    frozen: list[Wanted] = field(default_factory=list)
-    ledgers: dict[JobKey, tuple[ledger.Entry, ...]] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
+    fresh: tuple[Wanted, ...] = ()
+    frozen: tuple[Wanted, ...] = ()
+    ledgers: Mapping[JobKey, tuple[ledger.Entry, ...]] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+
+    def with_findings(self, findings: Iterable[Finding]) -> Decision:
+        """Return the decision with more to say."""
+        return replace(self, findings=(*self.findings, *findings))
 
 
 def decide(jobs: Iterable[Wanted], base: Snapshot, *, live: bool, setting: Location) -> Decision:
@@ -30,26 +34,45 @@ def decide(jobs: Iterable[Wanted], base: Snapshot, *, live: bool, setting: Locat
     `setting` is where `live` stands. While nothing syncs the repository, nothing is frozen and the ledgers hold
     only what is.
     """
-    jobs = list(jobs)
+    jobs = tuple(jobs)
     if not live:
-        decision = Decision(fresh=[job for job in jobs if not job.retired])
-        if base.live:
-            message = "live is false, but true at the base; clusters sync this repository, so keep it true"
-            decision.findings.append(replace(LIVE.of(setting, message), path="live"))
-        return decision
-    decision = Decision(findings=list(base.findings))
-    by_job = {(job.team, job.job): job for job in jobs}
-    renamed = renames(jobs, base)
-    for job in jobs:
-        if not job.retired:
-            place(job, base, decision)
+        decision = Decision(fresh=tuple(job for job in jobs if not job.retired))
+        if not base.live:
+            return decision
+        message = "live is false, but true at the base, so clusters sync this repository; set it to true"
+        return decision.with_findings([replace(LIVE.of(setting, message), path="live")])
+    asked = [(job, past_run(job, base)) for job in jobs if not job.retired]
+    return Decision(
+        fresh=tuple(job for job, before in asked if before is None),
+        frozen=tuple(job for job, before in asked if before and before.is_of(job.spec) and before.state == "active"),
+        ledgers=dict(closed_ledgers(jobs, base)),
+        findings=(
+            *base.findings,
+            *(found for job, before in asked if before for found in used_name(job, before, base)),
+            *gone_jobs(jobs, base),
+        ),
+    )
+
+
+def past_run(wanted: Wanted, base: Snapshot) -> ledger.Entry | None:
+    """Return the entry of a run in its ledger at the base, None where there was no run of that name."""
+    return next((entry for entry in reversed(base.ledgers.get(wanted.key, ())) if entry.name == wanted.run), None)
+
+
+def closed_ledgers(jobs: Sequence[Wanted], base: Snapshot) -> Iterator[tuple[JobKey, tuple[ledger.Entry, ...]]]:
+    """Yield the ledgers of the base, with the runs ended that no job file asks for any more."""
+    by_job, renamed = {(job.team, job.job): job for job in jobs}, renames(jobs, base)
     for key, past in base.ledgers.items():
         now = by_job.get(key[1:])
-        is_renamed = now is None and key[1:] in renamed
-        if now is None and not is_renamed and any(entry.state == "active" for entry in past):
-            decision.findings.append(gone(key, past, base, jobs))
-        decision.ledgers[key] = ledger.advance(past, None) if is_renamed else close(key, past, now)
-    return decision
+        yield key, ledger.advance(past, None) if now is None and key[1:] in renamed else close(key, past, now)
+
+
+def gone_jobs(jobs: Sequence[Wanted], base: Snapshot) -> Iterator[Finding]:
+    """Yield a finding for each active job whose file was deleted or renamed."""
+    kept = {(job.team, job.job) for job in jobs} | renames(jobs, base)
+    for key, past in base.ledgers.items():
+        if key[1:] not in kept and any(entry.state == "active" for entry in past):
+            yield gone(key, past, base, jobs)
 
 
 def renames(jobs: Iterable[Wanted], base: Snapshot) -> frozenset[tuple[str, str]]:
@@ -58,22 +81,16 @@ def renames(jobs: Iterable[Wanted], base: Snapshot) -> frozenset[tuple[str, str]
     return frozenset((job.team, job.former) for job in jobs if job.former and (job.team, job.job) not in running)
 
 
-def place(wanted: Wanted, base: Snapshot, decision: Decision) -> None:
-    """Put a run where it belongs: new, frozen, or refused because its name was used up."""
-    past = {entry.name: entry for entry in base.ledgers.get(wanted.key, ())}
-    before = past.get(wanted.run)
-    if before is None:
-        decision.fresh.append(wanted)
-    elif not before.is_of(wanted.spec):
+def used_name(wanted: Wanted, before: ledger.Entry, base: Snapshot) -> Iterator[Finding]:
+    """Yield the finding for a run whose name an earlier one used up."""
+    if not before.is_of(wanted.spec):
         message = (
-            f"run {wanted.run!r} has the name of an earlier one of other fields; set run: {next_number(wanted, base)}"
+            f"run {wanted.run!r} has the name of an earlier run with other fields; set run: {next_number(wanted, base)}"
         )
-        decision.findings.append(replace(NAME_USED.of(wanted.location, message, fix=NAME_USED.fix), path="run"))
-    elif before.state == "active":
-        decision.frozen.append(wanted)
-    else:
-        message = f"run {wanted.run!r} was {before.state} and never comes back; set run: {next_number(wanted, base)}"
-        decision.findings.append(replace(NAME_USED.of(wanted.location, message, fix=NAME_USED.fix), path="run"))
+        yield replace(NAME_USED.of(wanted.location, message, fix=NAME_USED.fix), path="run")
+    elif before.state != "active":
+        message = f"run {wanted.run!r} was {before.state} and cannot start again; set run: {next_number(wanted, base)}"
+        yield replace(NAME_USED.of(wanted.location, message, fix=NAME_USED.fix), path="run")
 
 
 def next_number(wanted: Wanted, base: Snapshot) -> int:
@@ -105,15 +122,15 @@ def gone(key: JobKey, past: Sequence[ledger.Entry], base: Snapshot, jobs: Sequen
     renamed = next(
         (one_entry.job if one_entry.team == team else f"{one_entry.team}/{one_entry.job}" for one_entry in new), None
     )
-    what, way, fix = "its file is gone", "restore it, set retired: true, delete it later", JOB_GONE.fix
+    what, way, fix = "its file is gone", "restore it with retired: true, merge, then delete it", JOB_GONE.fix
     if renamed:
         what = f"its file is now {renamed!r}"
         if "/" not in renamed:
-            way = f"write renamedFrom: {job} into that one"
-            fix = f"move it back and let `trainyard rename {team}/{job} {renamed}` do it, which keeps its checkpoints"
+            way = f"write renamedFrom: {job} into that file"
+            fix = f"move it back and run `trainyard rename {team}/{job} {renamed}`, which keeps its checkpoints"
     elif file.endswith(".py"):
-        what, way = f"{file} makes it no more", "let it be made with retired=True, leave it out later"
-    message = f"job {job!r} is not retired at the base, but {what}; {way}"
+        what, way = f"{file} no longer yields it", "yield it with retired=True, merge, then remove it"
+    message = f"job {job!r} is still active, but {what}; {way}"
     return JOB_GONE.of(Location(file), message, fix=fix)
 
 

@@ -25,12 +25,12 @@ def unseen_paths(git: Git, wanted: Mapping[str, str], disk: Mapping[str, str | N
     for entry in git.staged(GENERATED, *SPECS):
         path = entry.path.removeprefix(f"{GENERATED}/")
         if entry.mode == SUBMODULE:
-            message = "this is a submodule, of which no diff shows what it brings; remove it"
+            message = "this is a submodule, whose content no diff shows; remove it"
             yield UNSEEN.of(Location(entry.path, 1, 1), message)
         elif path == entry.path:
             continue
         elif entry.hidden and path not in disk and wanted.get(path) != entry.oid:
-            message = "Git holds this file and it is not checked out, so nobody looks at it; check a whole checkout"
+            message = "this file is in Git but not checked out, so nothing checks it; check out the whole repository"
             yield UNSEEN.of(Location(entry.path, 1, 1), message)
         elif entry.mode in REGULAR and disk.get(path) not in {None, entry.oid}:
             doubtful.append(entry)
@@ -38,5 +38,5 @@ def unseen_paths(git: Git, wanted: Mapping[str, str], disk: Mapping[str, str | N
     changed = git.unstaged(*asked) if asked else frozenset()
     for entry in doubtful:
         if entry.hidden or entry.path not in changed:
-            message = "Git holds another content of this file than the disk; remove the attribute that translates it"
+            message = "this file differs between Git and the disk; remove the line in .gitattributes that converts it"
             yield UNSEEN.of(Location(entry.path, 1, 1), message)

@@ -140,7 +140,7 @@ def write(tree: Tree, changes: Changes, folder: Path) -> Iterator[str]:
     """
     if changes.blocking:
         path = f"{GENERATED}/{changes.blocking[0]}".rstrip("/")
-        raise SpecError(f"{path} is in the way of a folder or file; remove it")
+        raise SpecError(f"{path} blocks a file or folder that synth writes; remove it")
     removed = {step: [path for path in changes.remove if stage(path) == step] for step in STAGES}
     written = {step: [path for path in changes.write if stage(path) == step] for step in STAGES}
     for path in changes.leftover:

@@ -48,7 +48,7 @@ class Asker:
 
     @classmethod
     def of(cls, given: Mapping[str, str | None]) -> Asker:
-        """Return who answers beside these options, of which those that were not given are None."""
+        """Return the asker for these options; options that were not given are None."""
         return cls({name: value for name, value in given.items() if value is not None})
 
     def fill(self, draft: Draft) -> None:

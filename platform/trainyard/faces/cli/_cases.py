@@ -74,7 +74,7 @@ def faults(document: Document, error: str) -> Iterator[str]:
         ):
             told = True
             line = f"{finding.location.file}:{finding.location.line}"
-            yield f"{line}: {finding.object}: {finding.path}: {finding.message}"
+            yield f"{line}: {finding.object}: {finding.full_message}"
     if not told:
         where = document.location()
         yield f"{where.file}:{where.line}: {error}"

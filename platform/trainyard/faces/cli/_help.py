@@ -1,4 +1,4 @@
-"""What `--help` shows below the options: examples that work as they stand, and the exit codes."""
+"""The end of each `--help`: examples that work as written, and the exit codes."""
 
 from __future__ import annotations
 

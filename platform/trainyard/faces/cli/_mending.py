@@ -1,4 +1,4 @@
-"""What `check --fix` writes, and `check --diff` shows."""
+"""Fixes of `check --fix`, and their diff for `check --diff`."""
 
 from __future__ import annotations
 

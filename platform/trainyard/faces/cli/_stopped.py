@@ -1,4 +1,4 @@
-"""What stopped a command that nobody foresaw, in one sentence: too little memory, too few files, or our own fault."""
+"""The unexpected end of a command in one sentence: too little memory, too few open files, or a bug."""
 
 from __future__ import annotations
 

@@ -45,16 +45,18 @@ class Idle:
             cluster for cluster in checked.specs.clusters if cluster in (clusters or theirs or checked.specs.clusters)
         ]
         found = standing_runs(root, [place.path for place in checked.idle], there)
-        return Idle(found).without(
+        return Idle(found).keep_valid(
             {standing.key: ledger_error(standing) for mine in found.values() for standing in mine}
         )
 
     @property
     def sound(self) -> Idle:
         """Those of the runs that a server would have at all: whoever writes into `generated/` may write anything."""
-        return self.without({standing.key: schema_error(standing) for mine in self.runs.values() for standing in mine})
+        return self.keep_valid(
+            {standing.key: schema_error(standing) for mine in self.runs.values() for standing in mine}
+        )
 
-    def without(self, wrong: Mapping[JobKey, str]) -> Idle:
+    def keep_valid(self, wrong: Mapping[JobKey, str]) -> Idle:
         """Return the runs of which nothing is wrong, with what is wrong with the others."""
         runs = {
             program: [standing for standing in mine if not wrong[standing.key]] for program, mine in self.runs.items()
@@ -70,7 +72,7 @@ class Idle:
             found.setdefault(cluster, {})[f"{team}/{job}"] = tuple(document.value for document in standing.objects)
         return found
 
-    def told(self) -> None:
+    def print_notes(self) -> None:
         """Say once what counts of these programs, and what helps; and which runs of theirs do not."""
         for fault in self.faults:
             say(fault, error=True)
@@ -112,16 +114,14 @@ def verdicts_with_idle(
 
 
 def ledger_error(run: Standing) -> str:
-    """Return that a run's files are not those that its ledger remembers; empty where they are."""
+    """Return the error of a run whose files differ from its ledger; empty if they are equal."""
     return "" if run.as_made else f"{sentence_start(run)}: its files differ from its ledger; restore them"
 
 
 def schema_error(run: Standing) -> str:
     """Return the first schema error of a run's objects, empty where there is none."""
     found = (finding for document in run.objects for finding in wrong_with(document))
-    return next(
-        (f"{sentence_start(run)}: {finding.object}: {finding.path}: {finding.message}" for finding in found), ""
-    )
+    return next((f"{sentence_start(run)}: {finding.object}: {finding.full_message}" for finding in found), "")
 
 
 def extra_error(specs: Specs) -> str:
@@ -130,7 +130,7 @@ def extra_error(specs: Specs) -> str:
     whole = (document for document in documents if document is not None and isinstance(document.value, dict))
     found = (finding for document in whole for finding in wrong_with(document) if finding.rule != "schema/unknown-kind")
     places = (
-        f"{finding.location.file}:{finding.location.line}: {finding.object}: {finding.path}: {finding.message}"
+        f"{finding.location.file}:{finding.location.line}: {finding.object}: {finding.full_message}"
         for finding in found
     )
     return next(places, "")

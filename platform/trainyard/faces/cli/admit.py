@@ -64,7 +64,7 @@ def command(
     asked, silent = _job_names.jobs(checked, names or (), only, root)
     print_output(checked.printed)
     idle, found = verdicts_with_idle(checked, root, asked, only)
-    idle.told()
+    idle.print_notes()
     never = list(findings(found, checked.findings))
     show([*checked.findings, *never], root)
     for line in silent:

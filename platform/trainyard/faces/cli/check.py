@@ -99,7 +99,7 @@ def manifests(files: list[str]) -> Result:
     """Return the findings on manifests outside of a repository."""
     from trainyard.base.system.data import schemas_dir
     from trainyard.faces.cli.validate import broken_policies, check_named_files, python_policies
-    from trainyard.upstream.apiserver.validations.kept import open_for
+    from trainyard.judge.checks.kept_rules import open_for
 
     result = check_named_files(
         files,

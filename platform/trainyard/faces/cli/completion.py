@@ -21,7 +21,7 @@ def shells(incomplete: str) -> list[str]:
 
 
 def command(shell: str = typer.Argument(metavar="|".join(SHELLS), autocompletion=shells, help="The shell.")) -> int:
-    """Print the completion script of a shell; source it, or save it where the shell looks for such scripts."""
+    """Print the completion script of a shell; source it, or save it in the shell's folder for completions."""
     from typer._completion_shared import get_completion_script
 
     from trainyard.base.errors import TrainyardError

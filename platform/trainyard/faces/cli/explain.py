@@ -119,7 +119,7 @@ def facts(resolved: Resolved, checked: Checked, root: Path, *, as_json: bool) ->
 
 
 def origin(verdict: Verdict) -> str:
-    """Return whose decision a verdict is, and about whom it was asked."""
+    """Return which scheduler decided, and which jobs it considered."""
     ask = verdict.ask
     who = "Volcano" if ask.gang else "Kueue"
     return f"{who}'s decision {'alone on its cluster' if ask.gang or ask.later else 'among all declared jobs'}"

@@ -47,7 +47,7 @@ def command(
 ) -> int:
     """Write a new repository: a Makefile that installs this release of Trainyard, and an example job.
 
-    On a terminal, it asks for whatever the options leave open. Files that exist in the folder stay as they are.
+    On a terminal, it asks for values that no option sets. Files that exist in the folder stay as they are.
     """
     from trainyard.base.errors import SpecError
     from trainyard.base.system import files
@@ -120,7 +120,7 @@ def weighed(wanted: Mapping[str, bytes]) -> list[Finding]:
 
 
 def show_errors(findings: Iterable[Finding]) -> int:
-    """Say what stands against the answers."""
+    """Print the errors of the answers."""
     from trainyard.faces.cli._findings import show
 
     show(findings)

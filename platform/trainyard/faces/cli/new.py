@@ -21,7 +21,7 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 @app.callback()
 def group() -> None:
-    """Write a new file that passes; at a terminal they ask for what no option says, and ask again after a slip."""
+    """Write a new file that passes all checks; on a terminal, ask for values that no option sets."""
 
 
 @app.command("job")
@@ -61,7 +61,7 @@ def job(
     memory: str | None = typer.Option(None, metavar="SIZE", help="Memory per node, as in 64Gi."),
     root: Path = ROOT,
 ) -> int:
-    """Write jobs/<team>/<job>.yaml. On a terminal, it asks for whatever the options leave open."""
+    """Write jobs/<team>/<job>.yaml. On a terminal, ask for values that no option sets."""
     given = {key.replace("_", "-"): value for key, value in locals().items() if key != "root"}
     from trainyard.base.documents import dump
     from trainyard.base.errors import SpecError

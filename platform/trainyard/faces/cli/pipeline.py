@@ -21,7 +21,7 @@ def command(
     name: Annotated[str | None, typer.Option(help="Name of the pipeline; default: the name of the last job.")] = None,
     root: Path = ROOT,
 ) -> int:
-    """Compile jobs that say after into one pipeline, whose steps start their training runs and wait for their end.
+    """Compile jobs with after into one pipeline, whose steps start the training runs and wait for their end.
 
     The queue still decides when a run begins. A new run of the pipeline is a new run of each of its jobs.
     """

@@ -23,8 +23,8 @@ def command(
 ) -> int:
     """Move a job's file to another name, and keep the folder of its checkpoints.
 
-    Once that is merged the run of the old name ends, and one of the new name goes on from its last checkpoint. Jobs
-    that come after it are changed too.
+    After the merge the run with the old name ends, and a run with the new name resumes from its last checkpoint. Jobs
+    that list the job under after are changed too.
     """
     from trainyard.base.errors import SpecError
     from trainyard.base.system import files
@@ -60,7 +60,7 @@ def command(
 
 
 def tell(found: Renamed, *, ran: bool) -> None:
-    """Say what was written, what becomes of a run, and what a person has to look at."""
+    """Print the written files, the effect on the run, and the files to check by hand."""
     from trainyard.base.system.repository import job_file
 
     first, gone = job_file(found.team, found.new), job_file(found.team, found.old)

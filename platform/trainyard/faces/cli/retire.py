@@ -29,10 +29,10 @@ def command(
         Path | None, typer.Option(help="With --finished: the kubeconfig; default: $KUBECONFIG, or ~/.kube/config.")
     ] = None,
 ) -> int:
-    """Set retired: true in a job's file, which stops its run once the change is merged; the file stays.
+    """Set retired: true in a job's file; its run stops once the change is merged.
 
-    With --finished a cluster is asked which runs have ended, and nothing there is changed: a run that is finished and
-    not retired trains again wherever its object is missing, as on a cluster that is built anew.
+    With --finished, read from a cluster which runs have ended, and change nothing there. A finished run that is not
+    retired starts again when its object is missing, such as on a rebuilt cluster.
     """
     if finished:
         if job or not context:

@@ -71,7 +71,7 @@ def address(root: Path, rule: str) -> Iterator[str]:
 
 
 def waiving(entry: Entry) -> str:
-    """Say what a finding of the rule weighs, and how to accept one."""
+    """Return the severity of the rule's findings, and how to accept one."""
     rule = entry.rule
     weight = f"{rule.severity}, in some cases a warning" if rule.may_warn else str(rule.severity)
     if not rule.waivable:

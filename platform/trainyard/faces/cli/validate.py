@@ -88,10 +88,10 @@ def command(
     from trainyard.faces.cli._progress import progress
     from trainyard.faces.report import require
     from trainyard.judge.checks.inputs import spelled_out
+    from trainyard.judge.checks.kept_rules import open_for
     from trainyard.judge.checks.versions import parse_kubernetes, parse_projects
     from trainyard.upstream.apiserver.allowed import Allowed
     from trainyard.upstream.apiserver.gates import parse_gates
-    from trainyard.upstream.apiserver.validations.kept import open_for
 
     if old and against:
         raise TrainyardError("--old and --against cannot be combined; keep one")

@@ -49,6 +49,6 @@ def paths(team: str) -> Iterable[str]:
 
 
 def organisation(repo_url: str) -> str:
-    """Return whose repository it is, by its address; `example` where that does not tell."""
+    """Return the owner in a repository's address; `example` if the address has none."""
     path = repo_url.partition("://")[2].partition("/")[2] or repo_url.partition(":")[2]
     return path.rpartition("/")[0].strip("/") or "example"

@@ -43,10 +43,10 @@ class Question:
         """Return the problem of an answer, None where it is right."""
         if self.choices and answer not in self.choices:
             hint = did_you_mean(answer, self.choices, limit=len(self.choices))
-            return f"{self.name} {answer!r} does not exist; {hint}{self.listed(hint)}"
+            return f"{self.name} {answer!r} does not exist; {hint}{self.choice_list(hint)}"
         return self.wrong(answer)
 
-    def listed(self, hint: str) -> str:
+    def choice_list(self, hint: str) -> str:
         """Return the choices, as the end of a sentence whose hint names the nearest alone."""
         return "" if hint.startswith("there ") else f" there are: {', '.join(self.choices)}"
 

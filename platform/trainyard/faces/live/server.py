@@ -32,7 +32,7 @@ class Answer:
         return self.code < 300
 
     @property
-    def told(self) -> bool:
+    def concerns_object(self) -> bool:
         """Whether the answer says anything about the object; a webhook that cannot be reached does not."""
         silent = ("failed calling webhook", "context deadline exceeded", "connection refused", "etcdserver")
         if self.code == 500:

@@ -92,10 +92,10 @@ def row(manifest: Manifest, judge: Judge, server: Server, made: set[str]) -> Row
 
 
 def verdict(answer: Answer, *, waits: bool) -> str:
-    """Say what an answer means; where an object `waits` for a namespace of its own tree, a 404 is no verdict."""
+    """Return the verdict in an answer; if an object `waits` for a namespace of its own tree, a 404 is not a verdict."""
     if answer.accepted:
         return "valid"
-    if not answer.told or (waits and answer.code == NOT_FOUND and answer.message.startswith("namespaces ")):
+    if not answer.concerns_object or (waits and answer.code == NOT_FOUND and answer.message.startswith("namespaces ")):
         return "silent"
     return "invalid"
 

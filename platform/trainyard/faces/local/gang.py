@@ -150,7 +150,7 @@ class Gang:
         """Show a line, and kill whom its step is for."""
         text = line.decode("utf-8", "replace").rstrip("\r")
         self.say(member.resolved.pod, text)
-        self.life.told(member.resolved.pod, text)
+        self.life.read_line(member.resolved.pod, text)
         for told in self.steps.see(text, member.name, time.monotonic()):
             self.say(None, told)
         for target in self.targets:

@@ -1,4 +1,4 @@
-"""What containers write, line by line, as it comes."""
+"""Output of containers, line by line as they write it."""
 
 from __future__ import annotations
 

@@ -62,10 +62,10 @@ class Volumes:
     def mounts(self, pod: Pod, container: Container, address: str) -> Iterator[Mount]:
         """Yield the mounts of a container, shorter paths first."""
         with reporting(f"pod {pod.name!r}"):
-            found = self.found(pod, container, address)
+            found = self.find_mounts(pod, container, address)
         yield from sorted(found.values(), key=lambda item: item.target)
 
-    def found(self, pod: Pod, container: Container, address: str) -> dict[str, Mount]:
+    def find_mounts(self, pod: Pod, container: Container, address: str) -> dict[str, Mount]:
         """Return the mounts of a container, by path."""
         found = {target: Mount(source, target) for target, source in self.paths.items()}
         volumes = {volume["name"]: volume for volume in pod.spec.get("volumes") or ()}

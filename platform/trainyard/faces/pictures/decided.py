@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from trainyard.change.plan.decide.sources import Jobs, Known
 from trainyard.judge.admission import gangs, placed
 from trainyard.judge.admission.asks import asks
 from trainyard.judge.admission.changes import Decide, Outcomes, Side, outcomes
-from trainyard.judge.admission.empty_nodes import Outlook, alike, outlook
+from trainyard.judge.admission.empty_nodes import Look, Outlook, alike, outlook
 from trainyard.judge.admission.job_workloads import Bidder, is_judged
 from trainyard.judge.admission.machines import Fit, Machines
 from trainyard.judge.admission.outcomes import Word
@@ -33,8 +33,6 @@ class Decided:
     """None where Kueue admits nothing there."""
     idle: int = 0
     """Programs that make jobs and were not run."""
-    outlooks: dict[str, Outlook] = field(default_factory=dict)
-    """What becomes of pods on empty nodes, of jobs that are the same to them."""
     runs: Mapping[str, str] = field(default_factory=dict)
     """By job, the name of its run, where it has one."""
 
@@ -49,7 +47,7 @@ class Decided:
         return {} if self.outcomes is None or "error" in self.outcomes.together else self.outcomes.together
 
     @property
-    def asked(self) -> list[Bidder]:
+    def judged_jobs(self) -> list[Bidder]:
         """The jobs about which Kueue is asked."""
         return [ask for ask in self.asks if not ask.why and self.answer]
 
@@ -70,46 +68,32 @@ class Decided:
         return None if self.where is None else Machines.of(self.where)
 
     @cached_property
-    def empty(self) -> Machines | None:
-        """The nodes without any pods of jobs."""
-        return None if self.where is None else Machines.of(self.where)
-
-    @cached_property
     def fits(self) -> Mapping[str, Fit]:
         """The nodes of each job's pods, by the job's name; of those that Volcano starts as if the first came first."""
         if self.machines is None:
             return {}
-        return {**self.machines.fill(self.asked, self.answer), **gangs.fill(self.gangs, self.machines)}
+        return {**self.machines.fill(self.judged_jobs, self.answer), **gangs.fill(self.gangs, self.machines)}
 
     def word(self, ask: Bidder) -> Word:
         """Return the verdict on a job; if a pod finds no node, the job waits, may fit or never fits."""
         if self.outcomes is None or not is_judged(ask):
             return "not judged"
-        fit = self.fits.get(ask.name)
-        word = "waits for" if fit is not None and fit.missing else self.outcomes.word(ask)
-        word = "waits for" if ask.gang and fit is None and word.startswith("fits") else word
-        if word == "waits for" and self.outlook(ask).never:
-            return "never fits"
-        return "may fit" if word.startswith("fits") and self.outlook(ask).perhaps else word
+        fit, word = self.fits.get(ask.name), self.outcomes.word(ask)
+        lacks = bool(fit.missing) if fit is not None else bool(ask.gang) and word.startswith("fits")
+        return "waits for" if lacks and word != "never fits" else word
 
-    def outlook(self, ask: Bidder) -> Outlook:
-        """Return the outlook of an admitted job's pods on empty nodes."""
-        if self.empty is None:
-            return Outlook()
-        same = alike(ask)
-        if same not in self.outlooks:
-            self.outlooks[same] = outlook(ask, self.empty)
-        return self.outlooks[same]
+    def perhaps(self, ask: Bidder) -> str:
+        """Return the lack of a job that may fit, where kube-scheduler takes other nodes."""
+        return self.outcomes.outlook(ask).perhaps if self.outcomes and self.word(ask) == "may fit" else ""
 
     def detail(self, ask: Bidder) -> str:
         """Return why a job waits, or why nobody is asked."""
         fit = self.fits.get(ask.name)
-        if self.word(ask) == "never fits" and (why := self.outlook(ask).never):
-            return why
-        if self.machines is not None and fit is not None and fit.missing:
-            return placed.lack(fit) + placed.holders(fit, self.machines, ask.name)
-        if ask.gang and self.word(ask) == "waits for":
-            return f"room in queue {gangs.queue_of(ask)} if Volcano starts other jobs first"
+        if self.word(ask) == "waits for":
+            if self.machines is not None and fit is not None and fit.missing:
+                return placed.lack(fit) + placed.holders(fit, self.machines, ask.name)
+            if ask.gang:
+                return f"room in queue {gangs.queue_of(ask)} if Volcano starts other jobs first"
         return self.outcomes.detail(ask) if self.outcomes is not None else ask.why
 
 
@@ -167,16 +151,32 @@ def between(old: Asked | None, new: Asked | None, decide: Decide) -> tuple[Decid
     if old is None or new is None or old.where is None or new.where is None:
         return decide_alone(old, decide), decide_alone(new, decide)
     begun = {name for name, run in new.runs.items() if old.runs.get(name, "") != run}
-    past, present, _ = outcomes(Side(old.where, old.bids), Side(new.where, new.bids), begun, decide)
-    return (
-        Decided(old.cluster, old.whole, past, old.idle, runs=old.runs),
-        Decided(new.cluster, new.whole, present, new.idle, runs=new.runs),
-    )
+    first, then = (Side(side.where, side.bids, looking(side.where)) for side in (old, new) if side.where is not None)
+    past, present, _ = outcomes(first, then, begun, decide)
+    return decided(old, past), decided(new, present)
 
 
 def decide_alone(asked: Asked | None, decide: Decide) -> Decided | None:
     """Return the decisions on jobs that are all submitted at once."""
-    if asked is None:
-        return None
-    mine = None if asked.where is None else Outcomes(asked.where, asked.bids, decide)
-    return Decided(asked.cluster, asked.whole, mine, asked.idle, runs=asked.runs)
+    if asked is None or asked.where is None:
+        return None if asked is None else decided(asked, None)
+    return decided(asked, Outcomes(asked.where, asked.bids, decide, look=looking(asked.where)))
+
+
+def decided(asked: Asked, found: Outcomes | None) -> Decided:
+    """Return the decisions on what jobs ask for."""
+    return Decided(asked.cluster, asked.whole, found, asked.idle, asked.runs)
+
+
+def looking(where: Site) -> Look:
+    """Return a look at pods on the empty nodes of a cluster, which looks once at pods that are the same to it."""
+    found: dict[str, Outlook] = {}
+    machines = cache(lambda: Machines.of(where))
+
+    def look(bid: Bidder) -> Outlook:
+        same = alike(bid)
+        if same not in found:
+            found[same] = outlook(bid, machines())
+        return found[same]
+
+    return look

@@ -35,7 +35,7 @@ RULES = """\
 text{{font:12px system-ui,'Segoe UI',Helvetica,Arial,sans-serif;fill:{ink}}}
 .h1{{font-size:20px;font-weight:600}}.h2{{font-size:14px;font-weight:600}}.big{{font-size:14px}}.s{{font-size:10px}}
 .f{{fill:{faint};font-weight:400}}.a{{fill:{alarm};font-weight:600}}.b{{font-weight:600}}
-.m{{font-size:9px;font-weight:600}}.i{{font-size:7px;font-weight:600}}.z{{fill:none;stroke:{edge};stroke-width:.8}}.l{{font-size:11px;font-weight:700;paint-order:stroke;stroke:{paper};stroke-width:3px}}
+.n{{text-anchor:middle}}.ra{{text-anchor:end}}.m{{font-size:9px;font-weight:600}}.i{{font-size:7px;font-weight:600}}.z{{fill:none;stroke:{edge};stroke-width:.8}}.l{{font-weight:700;paint-order:stroke;stroke:{paper};stroke-width:3px}}
 .p{{fill:{paper}}}.x{{fill:{box};stroke:{edge}}}.e{{fill:{empty};stroke:{edge}}}.c{{fill:{empty};stroke:{edge}}}
 .q{{fill:url(#none);stroke:{edge}}}.g{{fill:url(#gone);stroke:{ink};stroke-dasharray:2 2}}
 .o{{fill:none;stroke:{ink};stroke-width:1.6}}.w{{fill:none;stroke:{alarm};stroke-width:1.4;stroke-dasharray:3 2}}
@@ -43,13 +43,12 @@ text{{font:12px system-ui,'Segoe UI',Helvetica,Arial,sans-serif;fill:{ink}}}
 .k{{stroke:{ink};stroke-width:2}}.t{{stroke:{faint}}}
 .u{{fill:{used}}}.r{{fill:{room};stroke:{used}}}.v{{fill:url(#more);stroke:{alarm}}}.y{{fill:{faint}}}
 .ph{{stroke:{edge};stroke-width:1.2}}.pg{{stroke:{ink};stroke-width:.9}}.pm{{stroke:{alarm};stroke-width:3}}
-.on text,text.on{{fill:#111}}"""
+.on{{fill:#111}}"""
 """Classes, by one letter since they stand in every cell.
 
-Words: h1 h2 big s m i l by their size; f faint, a alarm, b bold. Cells: p paper, x rack, z NUMA node, e empty GPU,
-c empty host, q without quota, g given back, o begun, w waits, d may
-fit. Bars: k nominal, t tick, u used, r quota, v borrowed,
-y before. Patterns: ph, pg and pm.
+Words: h1 h2 big s m i by their size, l with a halo, n around their middle, ra to their end; f faint, a alarm, b bold.
+Cells: p paper, x rack, z NUMA node, e empty GPU, c empty host, q without quota, g given back, o begun, w waits, d may
+fit. Bars: k nominal, t tick, u used, r quota, v borrowed, y before. Patterns: ph, pg and pm.
 """
 
 PATTERNS = """\

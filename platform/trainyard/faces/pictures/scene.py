@@ -126,7 +126,7 @@ class Scene:
     """Jobs that Volcano starts."""
 
     @property
-    def whole(self) -> tuple[int, int, int]:
+    def whole_gpus(self) -> tuple[int, int, int]:
         """Whole GPUs in use before the change, after it, and all there are."""
         mine = [pool for pool in self.pools if not pool.parts]
         return sum(pool.before for pool in mine), sum(pool.after for pool in mine), sum(pool.gpus for pool in mine)

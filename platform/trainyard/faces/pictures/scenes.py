@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from trainyard.base.labels import HOSTNAME, POOL
-from trainyard.faces.pictures.amounts import amounts, gpu_resources, held_resources
 from trainyard.faces.pictures.decided import Decided
+from trainyard.faces.pictures.quotas import amounts, gpu_resources, held_resources
 from trainyard.faces.pictures.scene import Change, Host, Job, Pool, Rack, Scene, State
 from trainyard.faces.pictures.seats import Room, seat_pods
 from trainyard.judge.admission.job_workloads import Bidder
@@ -87,9 +87,6 @@ def change(before: Decided | None, now: Decided, name: str) -> Change:
 def make_job(decided: Decided, ask: Bidder, change: Change, hosts: Mapping[str, int]) -> Job:
     """Return one job as it is decided."""
     mine, (whole, parts) = state(decided, ask), gpus(decided, ask)
-    word = decided.word(ask)
-    perhaps = decided.outlook(ask).perhaps if word == "may fit" else ""
-    never = word == "never fits"
     return Job(
         ask.name,
         change,
@@ -98,8 +95,8 @@ def make_job(decided: Decided, ask: Bidder, change: Change, hosts: Mapping[str, 
         parts,
         hosts.get(ask.name, 0),
         why="" if ask.gang else ask.why,
-        never=never,
-        perhaps=perhaps,
+        never=decided.word(ask) == "never fits",
+        perhaps=decided.perhaps(ask),
     )
 
 
@@ -166,7 +163,7 @@ def used_seats(rooms: Iterable[Room]) -> int:
 def flavors(now: Decided) -> Iterator[tuple[str, str]]:
     """Yield the labels of nodes to which flavors lead that some queue or cohort has quota of, and Volcano's pools."""
     known = now.where.of("ResourceFlavor") if now.where is not None else {}
-    for name in {flavor for amount in amounts(now).values() for (flavor, _), count in amount.nominal.items() if count}:
+    for name in {flavor for rows in amounts(now).values() for (flavor, _), row in rows.items() if row.nominal}:
         yield from ((known.get(name, {}).get("spec") or {}).get("nodeLabels") or {}).items()
     yield from ((POOL, pool) for queue in now.cluster.queues_of("volcano").values() for pool in queue.nominal_quota)
 

@@ -1,4 +1,4 @@
-"""Who sits where: the GPUs and CPUs of each host, and the jobs whose pods scheduler and kubelets put there."""
+"""The GPUs and CPUs of each host, with the jobs whose pods the scheduler and kubelets place there."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Room:
 def seat_pods(decided: Decided) -> dict[str, Room]:
     """Return the hosts of a cluster by name, in the order of its pools, with everybody on them."""
     there = {one_room.name: one_room for one_room in rooms(decided.cluster)}
-    for ask in (*decided.asked, *decided.gangs):
+    for ask in (*decided.judged_jobs, *decided.gangs):
         fit = decided.fits.get(ask.name)
         cpus = {
             pods["name"]: float(amount((pods.get("usage") or {}).get("cpu", 0))) / max(1, pods["count"])

@@ -14,7 +14,7 @@ from trainyard.change.plan.words.objects import object_lines, platform_lines
 from trainyard.change.plan.words.runs import change, mark_lines
 from trainyard.change.plan.words.text import ASKED, HEAD, closing, clusters, rebuilding, shorten, states, step
 from trainyard.faces.report.legible import in_address
-from trainyard.faces.report.markdown import escaped, fence, sentence
+from trainyard.faces.report.marks import escaped, fence, sentence
 
 ROWS = 30
 """Rows of a table of runs, and lines about the objects of a cluster, unless all are asked for."""

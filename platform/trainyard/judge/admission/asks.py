@@ -1,4 +1,4 @@
-"""What each job asks of Kueue: its Workloads, or why Kueue is not asked."""
+"""Workloads of each job, or the reason why Kueue does not decide about it."""
 
 from __future__ import annotations
 

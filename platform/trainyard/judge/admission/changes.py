@@ -75,7 +75,7 @@ def outcomes(
     old = Outcomes(before.where, before.bids, decide, look=before.look) if before is not None else None
     first = [bid for bid in after.bids if not stays or bid.name not in begun]
     last = [bid for bid in after.bids if stays and bid.name in begun]
-    held = old.held(after.bids) if old is not None and stays else ()
+    held = old.held_workloads(after.bids) if old is not None and stays else ()
     return old, Outcomes(after.where, [*first, *last], decide, held, after.look, begun), stays
 
 
@@ -150,7 +150,7 @@ class Outcomes:
         self._details: dict[str, str] = {}
         self._words: dict[tuple[str, ...], Word] = {}
 
-    def held(self, bids: Iterable[Bidder]) -> Iterator[Answer]:
+    def held_workloads(self, bids: Iterable[Bidder]) -> Iterator[Answer]:
         """Yield the admitted Workloads of jobs in the form of a case, with the quota that they hold."""
         mine = {key for bid in self.bids for key in bid.keys}
         for key in (key for bid in bids for key in bid.keys if key in mine):
@@ -173,11 +173,11 @@ class Outcomes:
         return gangs.word(bid, outlook.pods) if bid.gang and word == "fits" else word
 
     def by(self, bid: Bidder) -> By:
-        """Return who says what becomes of a job."""
+        """Return the decider of a job's word: Kueue, Volcano, or machines."""
         return self.scheduler(bid) if sort(self.word(bid)) == sort(self.queued(bid)) else "machines"
 
     def scheduler(self, bid: Bidder) -> By:
-        """Return whose queue a job is in."""
+        """Return the scheduler of a job's queue."""
         return "volcano" if bid.gang else "kueue"
 
     def outlook(self, bid: Bidder) -> Outlook:

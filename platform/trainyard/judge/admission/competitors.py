@@ -56,7 +56,7 @@ class Others(Generic[Job]):
             self._holding[key] = sorted(found, key=lambda name: name not in self.begun) if self.begun else found
         return [name for name in self._holding[key] if name != own]
 
-    def named(self, keys: Iterable[str]) -> str:
+    def job_names(self, keys: Iterable[str]) -> str:
         """Return the jobs of Workloads, or the Workloads where they are nobody's."""
         return some(list(dict.fromkeys(self.names.get(key, key) for key in keys)))
 

@@ -39,7 +39,7 @@ SOCIAL = '"topologyKey"'
 
 
 def unseen(_bid: Bidder) -> Outlook:
-    """Return that no machines are asked."""
+    """Return no outlook, for callers that do not simulate machines."""
     return Outlook()
 
 

@@ -23,7 +23,7 @@ def nodes(cluster: Cluster) -> Iterator[Object]:
     """Yield the nodes that the cluster declares, each with what its daemons hold."""
     for pool_name, pool in cluster.pools.items():
         of_pool = machine(cluster, pool_name)
-        offered, held = quantities(allocatable(of_pool)), quantities(of_pool.held)
+        offered, held = quantities(allocatable(of_pool)), quantities(of_pool.daemon_requests)
         for index in range(pool.nodes):
             name = f"{pool_name}-{index:03}"
             labels = {**of_pool.labels, **places(cluster, pool, index), HOSTNAME: name}

@@ -120,7 +120,7 @@ def bid(name: str, values: Collection[dict[str, Any]], there: Collection[Object]
                 return Bid(name, why=f"Kueue creates no Workload for it: {error}")
             found, owners = [*found, *made], [*owners, *(value for _ in made)]
     if varied := next(filter(None, (where.varied(item) for item in found)), ""):
-        return Bid(name, why=f"queue {varied} has a concurrentAdmissionPolicy, and nobody can tell which variant wins")
+        return Bid(name, why=f"queue {varied} has a concurrentAdmissionPolicy; which variant wins cannot be predicted")
     if not found:
         return Bid(name, why=f"Kueue does not manage kind {kinds[0]} here" if kinds else "it has no workload")
     return Bid(name, found, owners, beside)

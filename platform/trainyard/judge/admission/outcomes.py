@@ -56,7 +56,7 @@ def fit_of(bid: Job, where: Site, others: Others[Job], fit: Fit | None = None) -
         checks = sorted({one.partition("=")[0] for answer in mine for one in answer.get("admissionChecks", ())})
         return "waits for", f"admission checks {', '.join(checks)}; has quota: {detail}"
     if victims := victims_of(mine):
-        return "fits after preempting", f"{others.named(victims)}; {detail}"
+        return "fits after preempting", f"{others.job_names(victims)}; {detail}"
     if fewer := witness.fewer(bid.workloads, mine):
         return "fits partially", f"{fewer}; {detail}"
     if any(answer.get("borrowing") for answer in mine):

@@ -80,7 +80,7 @@ def obstacles(unplaced: Unplaced, *, one: bool) -> str:
     """Return the reasons why most nodes refuse a pod, or why the one in question does."""
     said = sorted(unplaced.against.items(), key=lambda pair: (-pair[1], "/" not in pair[0], pair[0]))
     parts = [text if one else f"{text} on {count_of(number, 'host')}" for text, number in said[:MOST]]
-    return " and ".join(parts) or "no such node exists"
+    return " and ".join(parts) or "the cluster has no such node"
 
 
 def empty_cluster_lack(fit: Fit) -> str:

@@ -29,7 +29,7 @@ Job = TypeVar("Job", bound=Bidder)
 
 
 def nothing(_bid: Bidder) -> str:
-    """Return that nobody is asked, or knows more."""
+    """Return no further reason, where no other jobs are simulated."""
     return ""
 
 
@@ -90,7 +90,7 @@ def waiting(
     taken = [one for item in mine for one in item.get("evictions", ())]
     if taken:
         by = [one["by"] for one in taken if one.get("by")]
-        return f"{others.named(by) or 'its quota'}, which preempts it"
+        return f"{others.job_names(by) or 'its quota'}, which preempts it"
     texts = messages(mine)
     if not texts:
         first = others.first(queue, bid.name)
@@ -112,5 +112,5 @@ def room(alone: Sequence[Answer]) -> str:
 
 
 def users(names: Sequence[str]) -> str:
-    """Return who holds what a job waits for."""
+    """Return in words the jobs that hold the resources for which a job waits."""
     return f", used by {some(names)}" if names else ""

@@ -191,7 +191,7 @@ def with_pod_order(verdict: Verdict, crowd: Crowd) -> Verdict:
 
 
 def never_fits(verdict: Verdict, crowd: Crowd, why: str, whole: str = "") -> Verdict:
-    """Return that a job never fits, and why, with the nearest changes that would do; `whole` is all of the reason."""
+    """Return the verdict that a job never fits, with its reason and the nearest changes; `whole` is the full reason."""
     found = nearest.nearest(verdict.ask, crowd, whole or why)
     return replace(verdict, word="never fits", detail=why + nearest.suggestion(found), changes=tuple(map(str, found)))
 

@@ -105,7 +105,7 @@ def kin(where: Site, queue: str) -> list[str]:
 
 
 def left(spec: Mapping[str, Any], flavor: str, used: Mapping[str, str]) -> list[bool]:
-    """Say of each resource of a flavor whether more is nominal than used, and may be lent."""
+    """Return for each resource of a flavor whether unused nominal quota is left to lend."""
     rows = [
         resource
         for group in spec.get("resourceGroups") or ()

@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from trainyard.base.documents import load
+from trainyard.base.manifests import maps_in
 from trainyard.base.system import files
 from trainyard.judge.checks.inputs import PIPED
 from trainyard.judge.checks.result import Unrendered
@@ -152,11 +153,11 @@ def own_files(value: Mapping[str, Any]) -> Iterator[str]:
     """Yield the files of a kustomization that hold no objects: patches, settings, contents of what it generates."""
     for key in (*PATCHED, *OTHERS):
         yield from texts(value.get(key))
-        yield from (mapping["path"] for mapping in maps(value.get(key)) if isinstance(mapping.get("path"), str))
-    for mapping in (*maps(value.get("configMapGenerator")), *maps(value.get("secretGenerator"))):
+        yield from (mapping["path"] for mapping in maps_in(value.get(key)) if isinstance(mapping.get("path"), str))
+    for mapping in (*maps_in(value.get("configMapGenerator")), *maps_in(value.get("secretGenerator"))):
         for path in (*texts(mapping.get("files")), *texts(mapping.get("envs"))):
             yield path.rpartition("=")[2]
-    for mapping in maps(value.get("helmCharts")):
+    for mapping in maps_in(value.get("helmCharts")):
         yield from texts([mapping.get("valuesFile")])
 
 
@@ -169,11 +170,6 @@ def value_of(file: Path) -> Mapping[str, Any]:
 def texts(value: object) -> list[str]:
     """Return the texts of a list that may be paths: those of one line."""
     return [text for text in value if isinstance(text, str) and "\n" not in text] if isinstance(value, list) else []
-
-
-def maps(value: object) -> list[Mapping[str, Any]]:
-    """Return the maps of a list."""
-    return [element for element in value if isinstance(element, dict)] if isinstance(value, list) else []
 
 
 def absolute(folder: Path, paths: Iterable[str]) -> Iterator[Path]:

@@ -98,7 +98,7 @@ def spelled_out(paths: Iterable[str]) -> list[str]:
         try:
             matched = sorted(path.as_posix() for path in Path(top).glob(name.removeprefix(top)))
         except ValueError:
-            raise TrainyardError(f"pattern {name!r} has ** beside other letters; put ** between slashes") from None
+            raise TrainyardError(f"pattern {name!r} has ** next to other characters; put ** between slashes") from None
         if not matched:
             raise TrainyardError(f"no file matches {name!r}; correct the pattern, or use a folder")
         found += matched
@@ -131,7 +131,7 @@ def below(folder: Path, report: Report, excluded: Excluded, passed: Counter[str]
             continue
         count += 1
         if linked and not leads_inside(file, folder):
-            message = "file is a link that leads out of the folder, and is not followed; name the file itself"
+            message = "file is a link to a place outside the folder, so it was not followed; name the file itself"
             report(UNREADABLE.of(Location(file.as_posix()), message, severity=Severity.WARNING))
         elif ignored.has(found.path, folder=False):
             passed[IGNORED] += 1
@@ -140,7 +140,7 @@ def below(folder: Path, report: Report, excluded: Excluded, passed: Counter[str]
         else:
             yield from read(file, report, Severity.WARNING if linked else Severity.ERROR)
     if not count:
-        message = f"folder {str(folder)!r} holds no file that ends in {', '.join(SUFFIXES)}; name another"
+        message = f"folder {str(folder)!r} has no files ending in {', '.join(SUFFIXES)}; name another folder"
         report(NO_FILES.of(Location(folder.as_posix()), message))
 
 
@@ -169,10 +169,10 @@ def left_out(folder: Path, excluded: Excluded) -> Callable[[str], bool]:
 
 
 def report_nothing(paths: Sequence[str], passed: Counter[str]) -> Iterator[Finding]:
-    """Yield that nothing was judged: somebody may have named the wrong folder."""
+    """Yield a warning if no object was checked: the folder may be the wrong one."""
     if count := sum(passed.values()):
-        files = "the one file" if count == 1 else f"any of {count} files"
-        yield NO_FILES.of(Location(paths[0]), f"there is no Kubernetes object to judge in {files}; name others")
+        files = "this file has" if count == 1 else f"{count} files have"
+        yield NO_FILES.of(Location(paths[0]), f"{files} no Kubernetes object to check; name others")
 
 
 def is_manifest(file: Path) -> bool:
@@ -189,7 +189,7 @@ def read(path: Path, report: Report, severity: Severity = Severity.ERROR) -> Ite
         report(UNREADABLE.of(Location(path.as_posix()), message, severity=severity))
         return
     if content is None:
-        message = "file is a pipe or a device, which may never end; name a plain file, or pipe it into `-`"
+        message = "file is a pipe or a device; name a plain file, or pipe it to `trainyard validate -`"
         report(UNREADABLE.of(Location(path.as_posix()), message, severity=severity))
         return
     yield path.as_posix(), content

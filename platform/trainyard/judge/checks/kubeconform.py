@@ -16,7 +16,7 @@ from typing import Any
 from trainyard.base import documents
 from trainyard.base.errors import ToolError
 from trainyard.base.findings import Finding, Location, ObjectRef
-from trainyard.base.memory import World
+from trainyard.base.memory import Memory, World
 from trainyard.base.rules import Rule
 from trainyard.base.system import cache, kubeconform, process, reads, scratch
 from trainyard.upstream.apiserver import Catalog, Kind
@@ -56,15 +56,13 @@ def check(root: Path | None, catalog: Catalog, inputs: Sequence[tuple[str, bytes
         with reads.recording(World()) as record:
             program = kubeconform.find(root)
             engine = Engine(program, locations(catalog, place / "schemas"), place / "files")
-        kept = cache.private(CONCERN, outside=root)
-        fingerprint = reads.name_of(record.common)
-        names = {index: cache.key(fingerprint, data) for index, (_, data) in enumerate(inputs)}
-        known = {index: found for index, name in names.items() if kept and (found := kept.get(name)) is not None}
-        fresh = engine.run({index: inputs[index][1] for index in names if index not in known})
+        memory, asked = Memory(cache.private(CONCERN, outside=root), World()), reads.name_of(record.common)
+        known = {index: memory.get(asked, data) for index, (_, data) in enumerate(inputs)}
+        fresh = engine.run({index: data for index, (_, data) in enumerate(inputs) if known[index] is None})
         for index, (file, data) in enumerate(inputs):
-            results = json.loads(known[index]) if index in known else fresh[index]
-            if kept and index not in known:
-                kept.put(names[index], json.dumps(results).encode())
+            results = fresh[index] if index in fresh else known[index]
+            if index in fresh:
+                memory.put(results, {}, asked, data)
             yield from sorted(findings(file, data, results, catalog), key=lambda finding: finding.order)
 
 

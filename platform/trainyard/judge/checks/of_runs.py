@@ -24,7 +24,7 @@ def run_of(file: str) -> str | None:
 
 
 def compares(policies: Iterable[Policy], inputs: Iterable[tuple[str, bytes]]) -> bool:
-    """Whether what is said of the objects of one run may follow from another's.
+    """Whether findings on the objects of one run may depend on objects of another.
 
     A policy in Python says so; one in CEL may look up any object as its parameter.
     """

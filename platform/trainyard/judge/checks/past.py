@@ -30,7 +30,7 @@ def objects_at(root: Path, ref: str, clusters: Iterable[str]) -> Mapping[str, Se
     git = find(root)
     found = resolve(git, ref, option="--against") if git else None
     if git is None or found is None:
-        raise ToolError(f"--against {ref!r} is no commit of this repository")
+        raise ToolError(f"--against {ref!r} is not a commit of this repository")
     return {cluster: list(contents(git, found.commit, f"{GENERATED}/{cluster}", (".yaml",))) for cluster in clusters}
 
 
@@ -59,7 +59,7 @@ def before(
     except ToolError as error:
         if ref is not None:
             raise
-        return Before(skipped=(Skipped("update", f"what this change is compared with is not known: {error}"),))
+        return Before(skipped=(Skipped("update", f"the base of this change is unknown: {error}"),))
     if not base.live:
         return Before()
     now = tree or on_disk(root, git)
@@ -99,10 +99,10 @@ def files_at(ref: str, paths: Iterable[str], excluded: Excluded) -> Iterator[tup
         folder = path if path.is_dir() else path.parent
         git = None if name == inputs.STDIN else find(folder)
         if git is None:
-            raise TrainyardError(f"--against compares with a commit, but {absent(name)}; give --old")
+            raise TrainyardError(f"--against compares with a commit, but {absent(name)}; use --old")
         revision = resolve(git, ref, option="--against")
         if revision is None:
-            raise ToolError(f"--against {ref!r} is no commit of the repository that holds {name}")
+            raise ToolError(f"--against {ref!r} is not a commit of the repository that contains {name}")
         commit = revision.commit
         if path.is_dir():
             found = contents(git, commit, "", inputs.SUFFIXES)

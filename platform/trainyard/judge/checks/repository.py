@@ -16,6 +16,7 @@ from trainyard.base.system.data import policy_files, schemas_dir
 from trainyard.base.system.repository import GENERATED, cluster_file
 from trainyard.judge import frozen, preflight
 from trainyard.judge.checks import cel_policies, kubeconform, parallel, past, tenants, validate
+from trainyard.judge.checks.kept_rules import open_for
 from trainyard.judge.checks.of_runs import Said, compares, job_of, run_of, said_of_jobs
 from trainyard.judge.checks.places import SPECIAL
 from trainyard.judge.checks.result import Result
@@ -37,7 +38,6 @@ from trainyard.upstream.apiserver import Catalog, Judge, Judgement, aware
 from trainyard.upstream.apiserver.allowed import Allowed
 from trainyard.upstream.apiserver.catalog.releases import Shelf
 from trainyard.upstream.apiserver.neighbours import POLICY, SHAPING
-from trainyard.upstream.apiserver.validations.kept import open_for
 
 BUILT_IN = frozenset({"default", "kube-system", "kube-public", "kube-node-lease"})
 
@@ -106,7 +106,7 @@ class Checking:
         ]
         result.waived, result.refused = set(self.waivers.used), set(self.waivers.refused)
         if any((self.root / GENERATED / name / layout.NODES).glob("*")):
-            result.skipped.append(Skipped("schema", "files below nodes/ are for node images, not for an API server"))
+            result.skipped.append(Skipped("schema", "files in nodes/ are for node images, not for an API server"))
         return result
 
     def size(self, name: str) -> int:
@@ -246,8 +246,8 @@ def validate_repository(
     result.notes += trusted.edits(home)
     if checked.idle:
         count = len(checked.idle)
-        what = "1 program that makes jobs is" if count == 1 else f"{count} programs that make jobs are"
-        result.skipped.append(Skipped("run/python-idle", f"{what} not run here, as `trainyard check` does"))
+        what = "1 Python job file was" if count == 1 else f"{count} Python job files were"
+        result.skipped.append(Skipped("run/python-idle", f"{what} not executed; run trainyard check, or use --python"))
     if checked.refused:
         return result
     names = [cluster_of(name, checked.specs.clusters) for name in clusters] or sorted(checked.specs.clusters)

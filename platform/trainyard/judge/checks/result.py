@@ -127,9 +127,9 @@ class Result:
         self.findings = [self.hidden(finding) for finding in self.findings]
         self.objects = [replace(item, object=nameless(item.object)) for item in self.objects]
         if self.changes is not None:
-            self.changes = [self.told(change) for change in self.changes]
+            self.changes = [self.hide_in_change(change) for change in self.changes]
 
-    def told(self, change: Change) -> Change:
+    def hide_in_change(self, change: Change) -> Change:
         """Return a change that shows no credential, neither of those before nor of those now."""
         fields = tuple(hide(one_field, self.values) for one_field in change.fields)
         why, before = (text and hides(hide(text, self.values)) for text in (change.why, change.before))

@@ -150,5 +150,5 @@ def said_of_templates(finding: Finding, data: bytes) -> Finding:
     """Return the finding on a file that is no YAML yet because it is a template, with the command that renders it."""
     if TEMPLATE not in data or finding.rule not in ("decode/syntax", "decode/key"):
         return finding
-    message = "a template, as its '{{' says, and no YAML yet; render it and judge what comes out"
+    message = "this is a template with '{{', not YAML; render it and check the output"
     return replace(finding, message=message, fix="helm template FOLDER | trainyard validate -")

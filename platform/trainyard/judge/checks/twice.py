@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from trainyard.base.findings import Finding, Location, Severity
+from trainyard.base.findings import Finding, Location, Severity, without_indexes
 from trainyard.base.manifests import group_of
 from trainyard.base.rules import Rule
 from trainyard.judge.checks.result import Judged, Result
@@ -24,8 +25,8 @@ RULE = Rule(
 
 TWO = 2
 """So often a finding is said in full."""
-MISSING = "required value"
-"""How a finding begins that a field is not there."""
+MISSING = re.compile(r" is required\b| lacks a required value: ")
+"""How a finding says that a field is not there."""
 
 
 def check(objects: Iterable[Judged]) -> Iterator[Finding]:
@@ -47,14 +48,14 @@ def check(objects: Iterable[Judged]) -> Iterator[Finding]:
         if first.file != item.file:
             shared[folder].append((first, item))
             continue
-        at = f" on line {first.line}" if first.line else ""
-        yield repeated_finding(item, f"{ref.kind} {ref.name!r} is in this file{at}, too; the one applied last wins")
+        at = f", first on line {first.line}" if first.line else ""
+        yield repeated_finding(item, f"{ref.kind} {ref.name!r} is in this file twice{at}; the last one applied wins")
     for folder, pairs in shared.items():
         first, second = pairs[0]
         more = f", and so are {len(pairs) - 1} more objects of {folder}" if len(pairs) > 1 else ""
         name = f"{second.object.kind} {second.object.name!r}"
         yield repeated_finding(
-            second, f"{name} is in {PurePosixPath(first.file).name}, too{more}; the one applied last wins"
+            second, f"{name} is in {PurePosixPath(first.file).name}, too{more}; the last one applied wins"
         )
 
 
@@ -90,7 +91,7 @@ def weigh(result: Result, resources: frozenset[str]) -> None:
 
 def is_incomplete(finding: Finding, resources: frozenset[str]) -> bool:
     """Say whether a finding is that something is missing which a kustomization may add."""
-    return finding.is_error and finding.location.file in resources and finding.message.startswith(MISSING)
+    return finding.is_error and finding.location.file in resources and bool(MISSING.search(finding.message))
 
 
 def lighter(finding: Finding) -> Finding:
@@ -102,7 +103,9 @@ def group_findings(findings: Iterable[Finding]) -> list[list[Finding]]:
     """Return findings that say the same, of three places or more, together, in the order of the first of each."""
     alike: dict[tuple[object, ...], list[Finding]] = defaultdict(list)
     for finding in sorted(findings, key=lambda one_finding: one_finding.order):
-        alike[finding.rule, finding.severity, finding.message, finding.fix, finding.frozen].append(finding)
+        alike[finding.rule, finding.severity, without_indexes(finding.message), finding.fix, finding.frozen].append(
+            finding
+        )
     parts = [
         part for some in alike.values() for part in ([some] if len(some) > TWO else [[finding] for finding in some])
     ]

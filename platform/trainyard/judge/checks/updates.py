@@ -23,8 +23,8 @@ from trainyard.upstream.apiserver.core import persistentvolumeclaim
 SHOWN = 4
 """Fields of an object that are named."""
 
-ANEW = "delete the old one and create this one, or give it another name"
-MOVE = "leave the field as it was, or make another object beside it and move over"
+ANEW = "delete the old object and create this one, or use another name"
+MOVE = "restore the field, or create another object and move to it"
 
 Identity = tuple[str, str, str, str]
 
@@ -90,7 +90,7 @@ class Updates:
         return not any(finding.is_error and finding.layer == "schema" for finding in self._judge.judge(moved).findings)
 
     def change(self, judgement: Judgement, verdict: Verdict) -> Change | None:
-        """Say what becomes of an object, given the verdict of all layers; None where nothing is said of it."""
+        """Return the change of an object, given the verdict of all layers; None if there is nothing to report."""
         manifest = judgement.manifest
         old = self.old(manifest)
         if old is None:
@@ -111,35 +111,35 @@ class Updates:
             return None, None
         if verdict == "valid":
             if changed and guards.is_forced(old, manifest):
-                return "replace", "its sync options make Argo CD delete it and create it"
+                return "replace", "its sync options let Argo CD delete and recreate it"
             same = self.comparable(manifest, old)
-            return "in place", None if same else "apiVersion changes, so what may not change was not looked at"
+            return "in place", None if same else "apiVersion changes, so immutable fields were not compared"
         if judgement.verdict == "valid":
             return "refused", "it cannot be decoded" if manifest.document.refused else "a policy refuses it"
         anew = self.anew.get(id(manifest))
         if anew is None or anew.verdict != "valid":
-            return "refused", "it would be refused as a new object too"
+            return "refused", "the API server would refuse it as a new object too"
         fixed = sorted({finding.path or "it" for finding in judgement.findings if finding.is_error})
-        said = f"{' and '.join(fixed[:SHOWN])} may not change so"
+        said = f"{' and '.join(fixed[:SHOWN])} cannot change"
         if kept := guards.reason(old, manifest):
             return "refused", f"{said}, and {kept}"
         return "replace", f"{said}; {ANEW}"
 
     def added(self, manifest: Manifest) -> Change:
-        """Say of a new object that it is added, or that it is the run which follows another of its job."""
+        """Return the change of a new object: added, or the run that replaces another of its job."""
         about = (manifest.file, manifest.document.index, manifest.ref)
         found = run_of(manifest)
         follows = self.runs.get(found) if found is not None else None
         if follows is None:
             return Change("added", *about)
-        return Change("replace", *about, why=f"it comes in the place of {follows.name}", before=follows.name)
+        return Change("replace", *about, why=f"it replaces {follows.name}", before=follows.name)
 
     def gone(self) -> Iterator[Manifest]:
         """Yield the objects that are there no more."""
         return (manifest for key, manifest in self.before.items() if key not in self.now)
 
     def removed(self) -> Iterator[Change]:
-        """Say of every object that is there no more what goes with it; runs that another follows are not gone."""
+        """Yield a change for every removed object, with the data that it takes along; replaced runs are not removed."""
         for manifest in self.gone():
             if (found := run_of(manifest)) is not None and found in self.begun:
                 continue

@@ -223,8 +223,8 @@ def collect(result: Result, judgements: Iterable[Judgement], outcome: Outcome, u
 def assumed_releases(known: Catalog, *, kubernetes: str | None, projects: Mapping[str, str] | None) -> str:
     """Say which releases the verdict holds for."""
     how = "" if kubernetes else ", the newest known"
-    text = f"judged for Kubernetes {known.kubernetes}{how}"
+    text = f"checked for Kubernetes {known.kubernetes}{how}"
     if projects is None:
-        return f"{text}, with the newest known release of each of {len(known.projects)} projects; name yours by --with"
+        return f"{text}, with the newest known release of {len(known.projects)} projects; choose others with --with"
     named = ", ".join(f"{name} {release}" for name, release in sorted(known.projects.items()))
     return f"{text}, with {named or 'no operators'}"

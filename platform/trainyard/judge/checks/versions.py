@@ -31,5 +31,5 @@ def parse_projects(given: Iterable[str] | None) -> dict[str, str] | None:
         if not name or not RELEASE.fullmatch(release):
             raise TrainyardError(f"--with {entry!r} should be PROJECT=RELEASE, as in kueue=0.19.2")
         if projects.setdefault(name, release) != release:
-            raise TrainyardError(f"--with names {name!r} twice, {projects[name]} and {release}; keep one")
+            raise TrainyardError(f"--with lists {name!r} twice, {projects[name]} and {release}; keep one")
     return projects

@@ -1,4 +1,4 @@
-"""What one pod asks for, as Kueue and the scheduler count it."""
+"""The requests of one pod, as Kueue and the scheduler count them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from trainyard.upstream.pods.pod import KINDS, Pod
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """How much of a resource a pod asks for, and one of the places that say so."""
+    """The amount of a resource that a pod requests, and one of the places that request it."""
 
     amount: Decimal
     place: Place
@@ -27,12 +27,12 @@ class Need:
         return Need(WIDE.add(self.amount, other.amount), self.place)
 
     def __gt__(self, other: Need) -> bool:
-        """Whether it asks for more."""
+        """Whether the amount is larger."""
         return self.amount > other.amount
 
 
 def needs(manifest: Manifest, template: Path) -> dict[str, Need]:
-    """Return the requests of each pod of a template, without values that are no quantity."""
+    """Return the requests of one pod of a template; invalid quantities are skipped."""
     spec = manifest.get(*template, "spec")
     if not isinstance(spec, Mapping):
         return {}
@@ -55,7 +55,7 @@ def needs(manifest: Manifest, template: Path) -> dict[str, Need]:
 
 
 def is_guaranteed(spec: Mapping[str, Any]) -> bool:
-    """Say whether the kubelet gives pods CPUs and memory of their own.
+    """Say whether the pods have QoS class Guaranteed, so that the kubelet can pin their CPUs and memory.
 
     Every container has limits of CPU and memory that are its requests (kubernetes v1.35 pkg/apis/core/v1/helper/qos),
     and the pod as a whole has none.

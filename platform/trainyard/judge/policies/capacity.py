@@ -1,4 +1,4 @@
-"""What one node offers to jobs, as the inventory declares it or as a Node says it, and how many pods that holds."""
+"""Resources that a node offers to jobs, from the inventory or from a Node, and the pods that fit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def offered(world: World, pool: str) -> Mapping[str, Fraction]:
 
 
 def allocatable(node: Manifest) -> Mapping[str, Fraction]:
-    """Return the allocatable amounts of a Node, daemons included, without values that are no quantity."""
+    """Return the allocatable amounts of a Node, with those that daemons use; invalid quantities are skipped."""
     found: dict[str, Fraction] = {}
     for path, amount in node.at("status", "allocatable", "*"):
         try:
@@ -31,6 +31,6 @@ def allocatable(node: Manifest) -> Mapping[str, Fraction]:
 
 
 def holds(offers: Mapping[str, Fraction], needs: Mapping[str, Need]) -> int | None:
-    """Return how many pods one node holds at once, None where nothing that they need is known of it."""
+    """Return the number of pods that fit on a node; None if none of their resources is known of it."""
     known = ((offers[name], Fraction(need.amount)) for name, need in needs.items() if name in offers)
     return min((math.floor(offer / need) for offer, need in known if need > 0), default=None)

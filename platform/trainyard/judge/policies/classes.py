@@ -1,4 +1,4 @@
-"""What a storage class lacks of what its driver needs, by the facts that clusters are described with."""
+"""Parameters that a storage class lacks, from the facts about storage drivers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from trainyard.base.manifests import Manifest, strings
 def lacking(storage: Manifest) -> Iterator[tuple[str, str]]:
     """Yield the parameters that a class lacks and the driver that needs them; nothing for an unknown driver.
 
-    The facts are imported here: few files of strangers have a storage class, and reading models takes long.
+    The facts are imported here: few foreign files have a storage class, and reading models takes long.
     """
     from trainyard.specs.drivers import driver
 

@@ -1,4 +1,4 @@
-"""Which resources are GPUs, and which give a pod RDMA: names that real device plugins advertise."""
+"""Names of GPU and RDMA resources, as device plugins advertise them."""
 
 from __future__ import annotations
 
@@ -35,5 +35,5 @@ def rdma_resources(world: World) -> frozenset[str]:
 
 
 def is_rdma(resource: str, known: frozenset[str] = frozenset()) -> bool:
-    """Say whether a resource gives a pod RDMA; `known` are those that the world's own objects make."""
+    """Say whether a resource is an RDMA device; `known` are those that the world's objects create."""
     return RDMA.fullmatch(resource) is not None or ("/" in resource and resource.rpartition("/")[2] in known)

@@ -1,4 +1,4 @@
-"""Launchers in the command lines of pods, and what they are told of the nodes that they run on."""
+"""Launchers in the command lines of pods, with their options for the number and the rank of nodes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LAUNCHERS = {
     "accelerate": ("--num-machines", "--machine-rank"),
     "accelerate-launch": ("--num-machines", "--machine-rank"),
 }
-"""By executable or module: its option for the number of nodes, and for which of them this is.
+"""For each executable or module, its options for the number of nodes and for the rank of this node.
 
 Both write an option with a dash or an underscore (pytorch v2.9 torch/distributed/argparse_util.py, accelerate v1.15.0
 src/accelerate/commands/launch.py).
@@ -31,22 +31,22 @@ HYDRA = re.compile(r"\+{0,2}([A-Za-z_][\w.]*)")
 
 
 class Gang(NamedTuple):
-    """A launcher that is told that there are several nodes."""
+    """A launcher of several nodes."""
 
     place: Place
-    """Where their number stands."""
+    """Where the number of nodes is written."""
     launcher: str
     nodes: int
     option: str
-    """By which it is told which of them it is on."""
+    """The option for the rank of its node."""
     ranked: bool
-    """Whether it is told so, or its settings are in a file."""
+    """Whether it has this option, or its settings are in a file."""
     static: bool
-    """Whether nodes have to know their number to meet."""
+    """Whether each node must get its rank, as in a static rendezvous."""
 
 
 class Word(NamedTuple):
-    """A word of a command line, within a script too, and where in its object it stands."""
+    """A word of a command line, or of a script in it, with its path in the object."""
 
     path: Path
     text: str
@@ -56,14 +56,14 @@ class Launched(NamedTuple):
     """A launcher in a container's command line."""
 
     container: Path
-    """The container's place in its object."""
+    """The container's path in its object."""
     launcher: str
     options: dict[str, tuple[Place, str]]
-    """By name, with dashes between its words: where each stands, and its value or the word behind it."""
+    """By name with dashes: the place of each option, and its value or the next word."""
 
 
 def gangs(pods: Pods) -> Iterator[Gang]:
-    """Yield the launchers of several nodes, where the number of them is written."""
+    """Yield the launchers of several nodes whose number is written."""
     for _, launcher, options in launched(pods):
         count, rank = LAUNCHERS[launcher]
         place, nodes = options.get(count, (None, ""))
@@ -76,7 +76,7 @@ def gangs(pods: Pods) -> Iterator[Gang]:
 
 
 def launched(pods: Pods) -> Iterator[Launched]:
-    """Yield the first launcher of each container with its options; those of its program stand among them."""
+    """Yield the first launcher of each container with its options, and those of its program."""
     return iter(pods.once(_launched))
 
 

@@ -6,6 +6,6 @@ from trainyard.judge.policies.world import TrainingJob
 
 
 def injected(job: TrainingJob, name: str) -> bool:
-    """Say whether a controller may set a variable in the pods of an object: one that nobody here knows may set any."""
+    """Say whether a controller may set a variable in the pods of an object; an unknown controller may set any."""
     known = job.carrier.variables
     return known is None or known.may_be(name)

@@ -1,4 +1,4 @@
-"""How the kubelets among the objects are set up, and which virtual functions tell them a NUMA node."""
+"""Settings of the kubelets among the objects, and the virtual functions that report a NUMA node to them."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from trainyard.judge.policies.world import World
 
 KUBELET = "kubelet.config.k8s.io"
 ALIGNING = frozenset({"restricted", "single-numa-node"})
-"""Policies by which the kubelet refuses a pod whose devices, CPUs and memory want different NUMA nodes."""
+"""Policies with which the kubelet rejects a pod whose devices, CPUs and memory need different NUMA nodes."""
 
 
 @dataclass(frozen=True, slots=True)
 class KubeletFile:
-    """A kubelet's settings, and where they are written."""
+    """The settings of a kubelet, and where they are written."""
 
     manifest: Manifest
     path: tuple[str | int, ...] = ()
 
     @property
     def value(self) -> Mapping[str, Any]:
-        """The settings, in the words of KubeletConfiguration."""
+        """The settings, as fields of KubeletConfiguration."""
         found = self.manifest.get(*self.path)
         return found if isinstance(found, Mapping) else {}
 
     def text(self, name: str) -> str:
-        """Return a setting that is a text, empty where nothing is said."""
+        """Return a setting that is a text; empty if it is missing."""
         found = self.value.get(name)
         return found if isinstance(found, str) else ""
 
@@ -41,7 +41,7 @@ class KubeletFile:
 
     @property
     def numa_nodes(self) -> int:
-        """How many NUMA nodes the machine has, as far as its reserved memory names them; 0 where it does not."""
+        """The number of NUMA nodes in reservedMemory; 0 if it is missing."""
         listed = self.value.get("reservedMemory")
         named = (
             [reservation.get("numaNode") for reservation in listed if isinstance(reservation, dict)]
@@ -59,15 +59,15 @@ def kubelets(world: World) -> list[KubeletFile]:
 
 
 def aligning(world: World) -> str | None:
-    """Return the policy of the kubelets, if all of them align: which of them a pod meets is not known."""
+    """Return a policy of the kubelets, if all of them align: the kubelet of a pod is unknown."""
     found = {kubelet.text("topologyManagerPolicy") for kubelet in kubelets(world)}
     return min(found) if found and found <= ALIGNING else None
 
 
 def rails(world: World) -> dict[str, Manifest]:
-    """Return, by resource without prefix, those whose virtual functions are all of one NIC, and tell its NUMA node.
+    """Return the SR-IOV policies of resources whose virtual functions belong to one NIC and report its NUMA node.
 
-    One NIC a resource on every sort of node: that is what one resource a rail is.
+    Keys are resource names without prefix. One resource per rail means one NIC per resource on every sort of node.
     """
     nics: dict[tuple[str, str], set[str]] = defaultdict(set)
     policies: dict[str, Manifest] = {}

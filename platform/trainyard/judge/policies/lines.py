@@ -1,4 +1,4 @@
-"""Command lines of containers: what the kubelet expands in them, and what a shell would."""
+"""Texts in command lines of containers, which the kubelet expands and a shell does not."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trainyard.judge.policies.world import Pods, TrainingJob
 
 SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh", "ksh", "busybox"})
 INTERPRETERS = SHELLS | {"python", "python3", "perl", "ruby", "node", "awk", "gawk", "envsubst", "ssh", "eval", "su"}
-"""Programs that take texts which are programs themselves, with a language of their own."""
+"""Programs that run texts as programs."""
 
 TEXTS = INTERPRETERS - SHELLS
 BLANK = re.compile(r"\s")
@@ -21,7 +21,7 @@ SCRIPT = re.compile(r"-[a-z]*[ce]")
 
 
 class Text(NamedTuple):
-    """One text of a command line, and where it is written; the kubelet expands it, and no shell does."""
+    """A text of a command line, and where it is written; the kubelet expands it, a shell does not."""
 
     place: Place
     text: str
@@ -56,7 +56,7 @@ PAIR = re.compile(r"(\d+):(\d+)")
 
 
 def elastic(pods: Pods) -> Text | None:
-    """Return the text that tells torchrun that the pods may be fewer, as `--nnodes=2:4` does; None where none does."""
+    """Return the text with torchrun's range of nodes, such as `--nnodes=2:4`; None without a range."""
     for variable in pods.variables(init=False):
         found = PAIR.fullmatch(variable.value or "") if variable.name == "PET_NNODES" else None
         if found and found[1] != found[2]:
@@ -74,5 +74,5 @@ def elastic(pods: Pods) -> Text | None:
 
 
 def list_texts(value: Any) -> list[str]:
-    """Return the texts of a list, whatever it is."""
+    """Return the texts of a list; none if the value is not a list."""
     return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []

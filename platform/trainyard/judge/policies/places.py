@@ -1,4 +1,4 @@
-"""Where in an object something is said: a field, an amount of a resource, a variable of a container."""
+"""Places in an object: a field, an amount of a resource, a variable of a container."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Variable(NamedTuple):
 
 
 class Amount(NamedTuple):
-    """What one container asks of a resource, and the place where it says so."""
+    """The amount of a resource that a container requests, and its place."""
 
     place: Place
     resource: str
@@ -43,7 +43,7 @@ class Amount(NamedTuple):
 
 
 def variables_of(manifest: Manifest, container: Path) -> Iterator[Variable]:
-    """Yield the environment of what stands at a path of an object: a container, or a TrainJob's trainer."""
+    """Yield the environment of a container, or of a TrainJob's trainer, at a path of an object."""
     for path, variable in manifest.at(*container, "env", ANY, of=dict):
         if isinstance(name := variable.get("name"), str):
             value = variable.get("value", None if "valueFrom" in variable else "")

@@ -18,6 +18,7 @@ from trainyard.base.rules import Rule
 from trainyard.base.system import reads
 from trainyard.judge.policies.needs import LACKS
 from trainyard.judge.policies.places import Place
+from trainyard.judge.policies.recorded import Looks
 from trainyard.judge.policies.world import World
 
 
@@ -107,12 +108,14 @@ def import_policy(path: Path, _modified: int, _size: int) -> Policy:
     """
     module = ModuleType(f"trainyard_policy_{path.stem}")
     module.__file__ = str(path)
+    looks = Looks()
+    vars(module)["__builtins__"] = looks.names
     try:
         code = compile(path.read_bytes(), str(path), "exec", dont_inherit=True, optimize=0)  # with its docstring
         exec(code, vars(module))  # noqa: S102 - the purpose
         check = module.check
     except SyntaxError as error:
-        raise PolicyError(path.name, f"no Python: {error.msg}", error.lineno or 1, error.offset or 1) from error
+        raise PolicyError(path.name, f"not valid Python: {error.msg}", error.lineno or 1, error.offset or 1) from error
     except (Exception, SystemExit) as error:
         raise PolicyError(
             path.name, f"import stopped with {type(error).__name__}: {error}", line_of(error, path)
@@ -122,7 +125,7 @@ def import_policy(path: Path, _modified: int, _size: int) -> Policy:
     needs = frozenset(getattr(module, "NEEDS", frozenset()))
     if unknown := sorted(needs - LACKS.keys()):
         raise PolicyError(path.name, f"NEEDS has {unknown[0]!r}; {did_you_mean(unknown[0], LACKS)}")
-    return Policy(rule, path.name, needs, check)
+    return Policy(rule, path.name, needs, looks.asking(check))
 
 
 def line_of(error: BaseException, path: Path) -> int:

@@ -1,4 +1,4 @@
-"""The queue of a job among the objects, its flavors, and how Kueue is configured as far as the objects say."""
+"""The queue of a job, its flavors, and Kueue's configuration, as far as they are among the objects."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ VALUE = ("managerConfig", "controllerManagerConfigYaml")
 
 @dataclass(frozen=True, slots=True)
 class KueueSettings:
-    """What Kueue runs with; empty where the objects do not say."""
+    """Kueue's configuration; empty if it is not among the objects."""
 
     value: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def resources(self) -> Mapping[str, Any]:
-        """What it makes of resources on their way into quota."""
+        """Its settings for resources: prefixes to exclude, and transformations."""
         found = self.value.get("resources")
         return found if isinstance(found, Mapping) else {}
 
     @property
     def ignores_undeclared(self) -> bool:
-        """Whether resources that a queue does not cover are not looked at."""
+        """Whether Kueue ignores resources that a queue does not cover."""
         return self.resources.get("quotaCheckStrategy") == "IgnoreUndeclared"
 
     def leaves_out(self, resource: str) -> bool:
-        """Say whether a resource does not reach the quota under its name: excluded, or replaced by others."""
+        """Say whether a resource needs no quota of its name: it is excluded, or replaced by others."""
         prefixes = self.resources.get("excludeResourcePrefixes")
         if any(isinstance(prefix, str) and resource.startswith(prefix) for prefix in prefixes or ()):
             return True
@@ -54,17 +54,17 @@ class KueueSettings:
 
 @dataclass(frozen=True)
 class Queues:
-    """The queues among the objects, looked up by what waits in them."""
+    """The queues among the objects, to look up by job or pod set."""
 
     world: World
 
     @cached_property
     def settings(self) -> KueueSettings:
-        """How Kueue is configured: by an object of its own, a ConfigMap, or the values of its chart."""
+        """Kueue's configuration, from an object, a ConfigMap, or the values of its chart."""
         return next((KueueSettings(value) for value in configurations(self.world)), KueueSettings())
 
     def gate(self, name: str) -> bool | None:
-        """Say whether a feature gate of Kueue is set, None where what starts Kueue is not among the objects.
+        """Say whether a feature gate of Kueue is on; None if Kueue's installation is not among the objects.
 
         It is set in the configuration, in a value of the chart, or as an argument of the manager.
         """
@@ -102,7 +102,7 @@ class Queues:
 
     @cached_property
     def _without(self) -> Mapping[str, frozenset[str]]:
-        """By flavor, the resources of which no queue and no cohort has any."""
+        """By flavor, the resources for which no queue and no cohort has quota."""
         some: dict[str, set[str]] = defaultdict(set)
         none: dict[str, set[str]] = defaultdict(set)
         for holder in (*self._queues.values(), *self.world.of("Cohort", group=GROUP)):
@@ -113,7 +113,7 @@ class Queues:
         return {name: frozenset(resources - some[name]) for name, resources in none.items()}
 
     def of(self, job: TrainingJob) -> Manifest | None:
-        """Return the ClusterQueue that a job waits in, None where it is not among the objects."""
+        """Return the ClusterQueue of a job, None if it is not among the objects."""
         return self._queues.get(self._local.get((job.namespace, job.queue_name or ""), ""))
 
     def pod_sets(self) -> Iterator[tuple[Pods, Manifest, Sequence[Manifest]]]:
@@ -140,9 +140,9 @@ class Queues:
         return {}
 
     def flavors(self, queue: Manifest, resources: frozenset[str]) -> Sequence[Manifest]:
-        """Return the flavors that a queue has for any of the resources; none where one is not among the objects.
+        """Return the flavors of a queue for any of the resources; none if one is not among the objects.
 
-        One of which nobody has any quota for one of the resources is none for them.
+        A flavor without quota for one of the resources, in any queue, is left aside.
         """
         found = self._usable.get((queue, resources))
         if found is None:
@@ -162,7 +162,7 @@ class Queues:
         return [self._flavors[name] for name in usable] if self._flavors.keys() >= set(usable) else []
 
     def labels(self, flavor: Manifest) -> Mapping[str, str]:
-        """Return the labels that nodes of a flavor are known to have: the flavor's, and the inventory's pool's."""
+        """Return the known labels of a flavor's nodes: those of the flavor, and of the described pool."""
         own = strings(flavor.get("spec", "nodeLabels"))
         pool = pool_of(self.world, own)
         return {**pool[1], **own} if pool else own
@@ -191,7 +191,7 @@ def configurations(world: World) -> Iterator[Mapping[str, Any]]:
 
 
 def pool_of(world: World, labels: Mapping[str, str]) -> tuple[str, Mapping[str, str]] | None:
-    """Return the name of the inventory's pool that such labels choose, and all labels of its nodes; None: of none."""
+    """Return the described pool with such labels, and all labels of its nodes; None if there is none."""
     from trainyard.render.sizing.gpus import labels as of_nodes  # what needs no inventory starts without
 
     name = labels.get(POOL, "")

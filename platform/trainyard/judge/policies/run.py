@@ -96,7 +96,7 @@ def judge_world(policy: Policy, check: Check, world: World) -> tuple[list[Proble
     try:
         return ask_policy(check, world), []
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a policy raises, others are judged
-        message = f"policy {policy.id} cannot judge these objects: {stop_line(policy, error)}"
+        message = f"policy {policy.id} cannot check these objects: {stop_line(policy, error)}"
         whole = Stopped(None, policy, message, failing_line(policy, error) or 1)
     nothing = replace(world, manifests=())
     if stops_at(policy, check, nothing):
@@ -116,7 +116,7 @@ def stops_at(policy: Policy, check: Check, world: World) -> str | None:
     try:
         ask_policy(check, world)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a policy raises
-        return f"policy {policy.id} cannot judge this object: {stop_line(policy, error)}"
+        return f"policy {policy.id} cannot check this object: {stop_line(policy, error)}"
     return None
 
 

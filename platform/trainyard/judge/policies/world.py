@@ -230,6 +230,14 @@ class World:
         """Return every object of a kind that carries training; of what holds such objects, these."""
         return self._jobs
 
+    def queued(self) -> tuple[TrainingJob, ...]:
+        """Return every object that may wait in a queue: training jobs, and what holds other objects in their place."""
+        holders = (row for row in carriers().values() if row.embeds is not None)
+        held = (
+            TrainingJob(manifest, row, manifest) for row in holders for manifest in self.of(row.kind, group=row.group)
+        )
+        return (*(job for job in self._jobs if job.manifest.holder is None), *held)
+
     def workloads(self) -> tuple[TrainingJob, ...]:
         """Return the training jobs, what makes such jobs or is their template, and plain pods.
 

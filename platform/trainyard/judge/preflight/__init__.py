@@ -211,7 +211,7 @@ def stopped(loaded: Loaded, check: str, why: str) -> Finding:
 
 def unlooked(source: Source, check: str, why: str) -> Finding:
     """Return the error of a check that stops Trainyard itself."""
-    return UNFORESEEN.at(source, (), f"check {check} stopped, and nobody looked: {why}")
+    return UNFORESEEN.at(source, (), f"check {check} stopped, so its rules were not checked: {why}")
 
 
 def check_team(loaded: Loaded, name: str) -> list[Finding]:

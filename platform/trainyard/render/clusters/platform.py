@@ -116,7 +116,7 @@ def queue_spec(cluster: Cluster, queue: Queue) -> dict[str, Any]:
 
 
 def preemption(queue: Queue) -> dict[str, Any]:
-    """Return who may be preempted, spelled out."""
+    """Return the preemption of a ClusterQueue with all its fields."""
     stated = queue.preemption
     return {
         "reclaimWithinCohort": stated.reclaim_within_cohort,

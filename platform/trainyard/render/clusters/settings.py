@@ -18,10 +18,12 @@ def carries(specs: Specs, cluster_name: str) -> bool:
     """Whether the cluster carries the settings of its Argo CD.
 
     An Argo CD inside a cluster serves that one. All others are taken to share one Argo CD, whose settings may have one
-    owner: the first of them by name.
+    owner: the first of them by name. With two, each Application would take the ConfigMap from the other for ever. No
+    more clusters are looked at than it takes, since a cluster is rendered again when one of these changes.
     """
-    outside = [name for name, cluster in sorted(specs.clusters.items()) if not is_local(cluster)]
-    return is_local(specs.clusters[cluster_name]) or cluster_name == outside[0]
+    if is_local(specs.clusters[cluster_name]):
+        return True
+    return cluster_name == next(name for name in sorted(specs.clusters) if not is_local(specs.clusters[name]))
 
 
 def is_local(cluster: Cluster) -> bool:

@@ -38,7 +38,7 @@ class InAppWrapper(Kind):
     """The kind that is in the AppWrapper."""
 
     def __init_subclass__(cls) -> None:
-        """Say what follows from the kind inside, whatever that kind's class says of itself."""
+        """Set the attributes that follow from the kind inside, instead of those of its class."""
         super().__init_subclass__()
         if hasattr(cls, "inside"):
             cls.objects = cls.inside.objects | {f"{cls.group}/{cls.api_kind}"}

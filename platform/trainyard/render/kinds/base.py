@@ -47,7 +47,7 @@ class Resolved:
     def facts(self) -> Iterator[tuple[str, Sized[Any]]]:
         """Yield every value that follows from the job and the cluster, by its name, with its origin."""
         given = self.run.job.kind
-        why = "kind of the job" if given else "the cluster's first kind that gives what the launcher needs"
+        why = "kind of the job" if given else "the cluster's first kind that the launcher can use"
         yield "kind", Sized(self.kind.name, why)
         yield from self.kind.facts(self.run)
         yield from self.sizing.facts()
@@ -65,7 +65,7 @@ class Resolved:
             "port": Sized(str(self.wiring.port), "where the first worker listens"),
             "rendezvous_id": Sized(self.run.name, "name of the run"),
         }
-        said = {part for role in self.roles for text in role.said for part in text.rpartition("=")[2].split(":")}
+        said = {part for role in self.roles for text in role.texts for part in text.rpartition("=")[2].split(":")}
         yield from ((name, sized) for name, sized in meeting.items() if sized.value in said)
         for role in self.roles:
             env = {**self.contract(role), **role.env}

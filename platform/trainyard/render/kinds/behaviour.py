@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 EVENTS: Mapping[str, str] = {
     "fails": "a rank fails",
     "drained": "a node is drained, or the run is preempted",
-    "counts": "one of restarts is",
+    "counts": "counts as one restart",
     "done": "the run is done when",
     "late": "after maxHours",
     "unready": "pods do not become ready",
@@ -18,7 +18,7 @@ EVENTS: Mapping[str, str] = {
 
 QUEUED_AGAIN = "after 30 minutes Kueue takes the quota back and queues the run again"
 
-ONE_IS_ENOUGH = "Kueue is content with one running pod, chief or Master if there is one, and waits for the others"
+ONE_IS_ENOUGH = "Kueue counts the run as ready when its chief, Master or any one pod runs; the others may stay pending"
 """Of kinds that Kueue takes for ready by their own condition Running, which the first pod that runs is enough for.
 
 That is the chief's or the Master's, else any worker's (kueue v0.19.2 pkg/controller/jobs/kubeflow/kubeflowjob;
@@ -26,7 +26,7 @@ training-operator v1.9.4, UpdateJobStatus of each kind).
 """
 
 BY_INDEX = "in the order of the topology"
-ANYHOW = "in any order on the nodes that Kueue chose, since it knows no index of these pods"
+ANYHOW = "in any order on the nodes that Kueue chose, because Kueue does not know the pods' index"
 """Whether Kueue hands a topology out in the order of ranks: it knows a label with the index of a kind's pods.
 
 kueue v0.19.2 pkg/controller/jobs, PodIndexLabel: of Job, JobSet, MPIJob, Kubeflow's and LeaderWorkerSet, not of Ray.
@@ -45,7 +45,7 @@ class Behaviour:
     unready: str = QUEUED_AGAIN
     order: str = BY_INDEX
 
-    def said(self) -> Iterator[tuple[str, str]]:
+    def answers(self) -> Iterator[tuple[str, str]]:
         """Yield question and answer."""
         for field in fields(self):
             yield EVENTS[field.name], getattr(self, field.name)

@@ -13,6 +13,8 @@ from trainyard.specs import Cluster
 
 DOMAIN = "ComputeDomain"
 GROUP = "resource.nvidia.com"
+KINDS = frozenset({f"{GROUP}/{DOMAIN}", f"{gang.GROUP}/{gang.KIND}"})
+"""Kinds of such objects, as `group/Kind`."""
 
 
 def build(run: Resolved) -> Iterator[Resource]:

@@ -75,7 +75,7 @@ def from_fields(run: Resolved, role: Role) -> dict[str, str]:
     """Return the variables of a role from its pods' fields: the launcher's, and those of the kind that it refers to."""
     fields = run.wiring.fields.items()
     used = {
-        name: path for name, path in fields if any(f"$({name})" in text or f"${name}" in text for text in role.said)
+        name: path for name, path in fields if any(f"$({name})" in text or f"${name}" in text for text in role.texts)
     }
     told = contract.fields(run.run, run.wiring.rank_field) if role.size.trains else {}
     return {**told, **used, **role.fields}

@@ -46,7 +46,7 @@ class Pair:
     @property
     def why(self) -> str:
         """Return why they do not go together, in words; empty where they do."""
-        roles = (f"no role {role!r} of the launcher's" for role in self.missing)
+        roles = (f"the launcher has no role {role!r}" for role in self.missing)
         return "; ".join([*(f"no {word}: {NEEDS.get(word, word)}" for word in self.lacks), *roles])
 
 
@@ -74,7 +74,7 @@ def differences(before: Resolved, after: Resolved) -> Iterator[Difference]:
     for name in [*was, *(name for name in now if name not in was)]:
         if name != "kind" and was.get(name) != now.get(name):
             yield Difference(name, was.get(name), now.get(name))
-    for (question, old), (_, new) in zip(before.kind.behaviour.said(), after.kind.behaviour.said(), strict=True):
+    for (question, old), (_, new) in zip(before.kind.behaviour.answers(), after.kind.behaviour.answers(), strict=True):
         if old != new:
             yield Difference(question, old, new)
 

@@ -67,7 +67,7 @@ class Replicated(Kind):
     """Where the operator says that the first worker listens, where it says so."""
 
     def __init_subclass__(cls) -> None:
-        """Say what follows from the name and the field of a kind that has both."""
+        """Set the attributes that follow from the name and the field of a kind that has both."""
         super().__init_subclass__()
         if hasattr(cls, "name") and hasattr(cls, "field"):
             cls.objects = frozenset({f"{GROUP}/{cls.name}", "/ConfigMap"})

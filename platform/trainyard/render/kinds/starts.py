@@ -33,13 +33,13 @@ class Start:
     verdict: Verdict
 
     @property
-    def said(self) -> str:
+    def outcome_text(self) -> str:
         """What becomes of it, in words."""
         outcome, against = self.verdict.decision.outcome, self.verdict.decision.unschedulable
         if against:
-            return f"nowhere: {against[0]}"
+            return f"on no node: {against[0]}"
         if isinstance(outcome, Admitted):
-            return f"beside {self.verdict.beside} more" if self.verdict.beside else "alone on a node"
+            return f"with {self.verdict.beside} more on its node" if self.verdict.beside else "alone on a node"
         if isinstance(outcome, Refused):
             return f"refused: {outcome.reason}"
         return "freezes the kubelet" if isinstance(outcome, Exploded) else "crashes the kubelet"
@@ -111,5 +111,8 @@ def template(run: Resolved, role: Role) -> Mapping[str, Any]:
 def facts(run: Resolved) -> Iterator[tuple[str, Sized[str]]]:
     """Yield where each role's pods start, for `explain`."""
     for start in starts(run):
-        managers = "its kubelet's managers, its daemons, and pods of this kind"
-        yield f"{start.role.name}.starts", Sized(start.said, f"a node of pool {start.role.size.pool!r}: {managers}")
+        managers = "simulated with its kubelet settings and daemons"
+        yield (
+            f"{start.role.name}.starts",
+            Sized(start.outcome_text, f"on a node of pool {start.role.size.pool!r}, {managers}"),
+        )

@@ -104,7 +104,7 @@ class TrainJob(Kind):
         if run.job.runtime is None:
             yield "runtime", Sized(run.name, "the run's own")
         else:
-            yield "runtime", Sized(run.job.runtime, "runtime of the job: failures, restarts and ends are as that says")
+            yield "runtime", Sized(run.job.runtime, "runtime of the job, which sets failures and restarts")
 
     def check(self, run: Resolved) -> Iterator[Finding]:
         """Yield the findings on fields of the job that its named runtime does not allow."""

@@ -59,7 +59,7 @@ class Accelerate(Launcher):
         nodes, processes = size.nodes.value, size.nodes.value * size.processes.value
         env = of_agent(self, run, sizing)
         if not size.gpus.value:
-            env[CPU] = Sized("true", "no GPUs: without it a program on CPUs takes itself for alone")
+            env[CPU] = Sized("true", "no GPUs: otherwise a program on CPUs does not find its peers")
         if processes == 1 and config is None:
             return Launch((Role(size, ("python",), program(run), env),))
         options = [f"--num_machines={nodes}", f"--num_processes={processes}", "--max_restarts=0"]

@@ -19,11 +19,11 @@ from trainyard.specs.run import Run
 NEEDS: Mapping[str, str] = {
     "rank": "every pod knows its index in its role",
     "master": "the first worker has an address that every pod can resolve",
-    "hosts": "every pod of every role has such an address",
-    "ssh": "one pod has keys for all others, and a list of them",
-    "ray": "a Ray cluster that takes the program",
-    "array": "independent pods with an index each, tried again one by one, some of them at a time",
-    "elastic": "the job may begin with fewer pods, and lost ones are made anew one by one",
+    "hosts": "every pod of every role has an address that every pod can resolve",
+    "ssh": "one pod has SSH keys and a list of all others",
+    "ray": "a Ray cluster to which the program is submitted",
+    "array": "independent pods, each with an index and its own retries; a limited number runs at a time",
+    "elastic": "the job may start with fewer pods, and lost pods are recreated one by one",
 }
 """What launchers can need of a kind and kinds can give; a launcher or kind of one's own may add words."""
 
@@ -119,7 +119,7 @@ class Launcher(ABC):
         """Return how many processes it starts in each pod of a role."""
         if run.job.processes_per_node is not None and role == WORKER:
             return Sized(run.job.processes_per_node, "processesPerNode of the job")
-        return Sized(gpus, "one a GPU") if gpus else Sized(1, "one: no GPUs")
+        return Sized(gpus, "one per GPU") if gpus else Sized(1, "1: the pod has no GPUs")
 
     def wants(self, run: Run, roles: Sequence[RoleSpec]) -> frozenset[str]:
         """Return the features that the launcher needs of the kind for this run."""
@@ -143,7 +143,7 @@ class Launcher(ABC):
         for name in (role for role in run.job.roles if not self.knows(role)):
             known = did_you_mean(name, self.role_names) if self.role_names else "remove it"
             if name == WORKER:
-                known = "the job's own fields say what its workers are"
+                known = "set the job's own fields for its workers"
             yield ROLES.at(run.source, ("roles", name), f"launcher {self.name!r} has no role {name!r}; {known}")
         for name, role in run.job.roles.items():
             if name in self.single and role.nodes > 1:
@@ -174,7 +174,7 @@ class Launcher(ABC):
             own = own_roles.start_field(role)
             if name in implied and not implied[name].trains and (own is not None or role.args is not None):
                 field_ = own or "args"
-                message = f"role {name!r} must run what launcher {self.name!r} starts the others with; remove {field_}"
+                message = f"launcher {self.name!r} starts role {name!r} itself; remove {field_}"
                 yield START.at(run.source, ("roles", name, field_), message)
             elif own is not None and own not in self.takes and not self.any_role:
                 able = " or ".join(sorted(self.takes))

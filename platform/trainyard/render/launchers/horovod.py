@@ -130,7 +130,7 @@ class Horovod(Mpirun):
         """Return Open MPI's parameters: where ranks have GPUs, NCCL carries their data and TCP what is left."""
         found = super().settings(run, sizing)
         if sizing.worker.gpus.value:
-            why = "TCP for what NCCL does not carry, as Horovod advises"
+            why = "TCP for traffic outside of NCCL, as Horovod recommends"
             found |= {"OMPI_MCA_pml": Sized("ob1", why), "OMPI_MCA_btl": Sized("^openib", why)}
         return found
 

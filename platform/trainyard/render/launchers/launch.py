@@ -59,7 +59,7 @@ class Role:
         return self.size.name
 
     @property
-    def said(self) -> tuple[str, ...]:
+    def texts(self) -> tuple[str, ...]:
         """Every text of its command line and its variables."""
         return (*self.command, *self.args, *(sized.value for sized in self.env.values()))
 

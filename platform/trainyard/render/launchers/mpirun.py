@@ -192,7 +192,7 @@ def network(run: Run) -> str:
 
 def of_ranks(worker: RoleSize, wiring: Wiring) -> dict[str, Sized[str]]:
     """Return the variables of the ranks beyond those of all of the job's containers: threads, and rank 0."""
-    why = "the first worker, for programs that meet by torch.distributed"
+    why = "the first worker, for programs that use torch.distributed"
     return {
         "OMP_NUM_THREADS": threads(worker.cpus.value, worker.processes.value),
         "MASTER_ADDR": Sized(wiring.master, why),
@@ -202,7 +202,7 @@ def of_ranks(worker: RoleSize, wiring: Wiring) -> dict[str, Sized[str]]:
 
 def settings(eth: str) -> dict[str, Sized[str]]:
     """Return Open MPI's parameters by the names that releases 4 and 5 read; of several interfaces it tries all."""
-    agent = Sized(f"ssh -F {path(CLIENT)}", "ssh as the workers' sshd wants it")
+    agent = Sized(f"ssh -F {path(CLIENT)}", "SSH settings that the workers' sshd needs")
     near = Sized(eth, f"{eth}: the cluster network; rails of the fabric have no routes to each other")
     return {
         "OMPI_MCA_plm_rsh_agent": agent,

@@ -175,7 +175,7 @@ def quiet() -> dict[str, Sized[str]]:
 
     ray v2.60 python/ray/_common/usage/usage_lib.py.
     """
-    return {"RAY_USAGE_STATS_ENABLED": Sized("0", "0: nobody outside is told of the run")}
+    return {"RAY_USAGE_STATS_ENABLED": Sized("0", "0: Ray sends no usage statistics")}
 
 
 def path(name: str) -> str:

@@ -99,7 +99,7 @@ def role(run: Run, size: RoleSize, wiring: Wiring, cluster: Mapping[str, list[st
     task = {"type": size.name, "index": 0}
     text = json.dumps({"cluster": cluster, "task": task}, separators=(",", ":"))
     text = text.replace('"index":0', f'"index":$({INDEX})')
-    config = Sized(text, f"every task by its address, and this one as {size.name} of its index")
+    config = Sized(text, f"the addresses of all tasks; this one is {size.name} with the pod's index")
     fields = {INDEX: wiring.rank_field}
     if CONFIG in wiring.sets:
         return Role(size, ("sh", "-c", INSTEAD, "python"), program(run, size.name), {OURS: config}, fields)

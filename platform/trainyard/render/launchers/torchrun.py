@@ -78,7 +78,7 @@ def anew() -> dict[str, Sized[str]]:
     the last, and fail to connect (pytorch v2.15 torch/distributed/elastic/rendezvous/dynamic_rendezvous.py
     next_rendezvous; pytorch issue 135712).
     """
-    why = "1: a new store for each round of ranks, or they find addresses of the last round"
+    why = "1: a new store after each restart, so that ranks do not find old addresses"
     return {"TORCH_DISABLE_SHARE_RDZV_TCP_STORE": Sized("1", why)}
 
 

@@ -26,21 +26,21 @@ class Site:
     @property
     def version(self) -> str:
         """The release as it is published, without a leading `v`: what is installed."""
-        return self.facts.listed(self.choice.version) or self.choice.version.removeprefix("v")
+        return self.facts.known_release(self.choice.version) or self.choice.version.removeprefix("v")
 
     @property
     def release(self) -> Release:
         """What is known of the release, or of the one that it is said to be like."""
-        return self.facts.releases[self.known]
+        return self.facts.releases[self.known_version]
 
     @property
-    def known(self) -> str:
+    def known_version(self) -> str:
         """The known release by which it is rendered and judged: its own, else the one that it is said to be like.
 
         Where nothing is said, which is refused, it is the nearest.
         """
         said = self.choice.unlisted.like if self.choice.unlisted else self.choice.version
-        return self.facts.listed(said) or self.facts.nearest(said)
+        return self.facts.known_release(said) or self.facts.nearest(said)
 
     @property
     def components(self) -> dict[str, Any]:

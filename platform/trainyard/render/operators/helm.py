@@ -32,7 +32,7 @@ def defaults(site: Site, schemas: Path) -> Defaults | None:
     """
     if site.facts.chart is None:
         return None
-    name, version = site.facts.chart.name, site.known
+    name, version = site.facts.chart.name, site.known_version
     values = read(schemas / "charts" / name / f"{version}.yaml")
     if values is None:
         return None

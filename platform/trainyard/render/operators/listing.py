@@ -10,7 +10,7 @@ from trainyard.render.operators import operators
 from trainyard.specs.releases import Facts, releases
 from trainyard.upstream.apiserver.catalog.releases import CORE, Shelf
 
-INSTALLED, THERE, JUDGED = "can be installed", "with managed: false", "only judged"
+INSTALLED, THERE, JUDGED = "can be installed", "with managed: false", "only checked"
 """What a cluster's file can do with a project, and with one that it cannot name."""
 
 

@@ -48,12 +48,14 @@ class Who:
 
 @once
 def who(run: Run) -> Who:
-    """Return who a run's processes are: as the job says, or else its team."""
+    """Return the user and the groups of a run's processes: the job's, else the team's."""
     job, team = run.job, run.team
     user = field_value("runAsUser", job.run_as_user, team.run_as_user) or Sized(
-        USER, f"{USER}, since nobody says another"
+        USER, "default: neither the job nor the team sets runAsUser"
     )
-    group = field_value("runAsGroup", job.run_as_group, team.run_as_group) or Sized(user.value, "the user's number")
+    group = field_value("runAsGroup", job.run_as_group, team.run_as_group) or Sized(
+        user.value, "default: same as runAsUser"
+    )
     of_job = job.supplemental_groups if "supplemental_groups" in job.model_fields_set else None
     groups = field_value("supplementalGroups", of_job, team.supplemental_groups)
     return Who(user, group, groups or Sized((), "none"))

@@ -29,7 +29,7 @@ def cpus_of(
 ) -> Sized[int]:
     """Return whole CPUs: the share of the node's, less what else has to run there, within the GPUs' NUMA nodes."""
     if role.cpus is not None:
-        return Sized(role.cpus, role.said(job, "cpus_per_node"))
+        return Sized(role.cpus, role.source_of(job, "cpus_per_node"))
     node = available(role.pool)
     part, why = share(job, role, node)
     total, text = node.cpus * part, f"{number(node.cpus)} for pods" + (f" × {why}" if part < 1 else "")
@@ -50,7 +50,7 @@ def memory_of(
 ) -> Sized[str]:
     """Return bytes: the share of the node's, less what else has to run there, within the GPUs' NUMA nodes."""
     if role.memory is not None:
-        return Sized(role.memory, role.said(job, "memory_per_node"))
+        return Sized(role.memory, role.source_of(job, "memory_per_node"))
     node = available(role.pool)
     part, why = share(job, role, node)
     total, text = node.memory * part, f"{binary(node.memory)} for pods" + (f" × {why}" if part < 1 else "")
@@ -77,7 +77,7 @@ def leftover_amounts(
     The workers may fill every node of their pool, and a role that the launcher has of itself must find room there.
     """
     own = taken_amount(companions(job), resource) if role.name == WORKER else Fraction(0)
-    amounts = [(own, "the job's own containers"), (taken_amount(daemons, resource), "the fabric's daemon")]
+    amounts = [(own, "containers of the job"), (taken_amount(daemons, resource), "the fabric's daemon")]
     amounts += [(requested_of(other, resource), f"role {other.name!r}") for other in neighbours]
     return [(amount, whose) for amount, whose in amounts if amount]
 
@@ -105,4 +105,4 @@ def shared_memory_of(job: Job, role: RoleSpec, memory: Sized[str]) -> Sized[str]
         return Sized(job.shared_memory, "sharedMemory of the job")
     wanted = SHARED_PER_PROCESS * max(1, role.processes.value)
     amount = binary(min(wanted, size(memory.value) // 4))
-    return Sized(amount, f"{amount} = min({binary(wanted)}, 8Gi a process; a quarter of {memory.value})")
+    return Sized(amount, f"{amount} = min({binary(wanted)} at 8Gi per process, a quarter of {memory.value})")

@@ -18,7 +18,7 @@ def environment(cluster: Cluster, *, pods: int, gpus: int) -> dict[str, Sized[st
     """Return environment variables, the same for every role of a run that has GPUs."""
     found: dict[str, Sized[str]] = {}
     if gpus:
-        found["NCCL_DEBUG"] = Sized("WARN", "WARN: errors and the version, not a line per rank and channel")
+        found["NCCL_DEBUG"] = Sized("WARN", "WARN: prints the version and errors, but no line per rank and channel")
     if pods > 1:
         found |= interfaces(interface(cluster), gpus=gpus)
     return found
@@ -26,8 +26,8 @@ def environment(cluster: Cluster, *, pods: int, gpus: int) -> dict[str, Sized[st
 
 def interfaces(name: str, *, gpus: int) -> dict[str, Sized[str]]:
     """Return the interface by the names that the libraries know."""
-    why = f"{name}: the cluster network carries the start-up of the process group"
+    why = f"{name}: process groups start over the cluster network"
     found = {"GLOO_SOCKET_IFNAME": Sized(name, why)}
     if gpus:
-        found["NCCL_SOCKET_IFNAME"] = Sized(f"={name}", f"{why}; = takes no name that merely begins so")
+        found["NCCL_SOCKET_IFNAME"] = Sized(f"={name}", f"{why}; '=' matches only this name")
     return found

@@ -65,7 +65,7 @@ class Machine:
     """The pods that every node has beside those of jobs."""
 
     @cached_property
-    def held(self) -> Mapping[str, Fraction]:
+    def daemon_requests(self) -> Mapping[str, Fraction]:
         """The cores and the bytes that these daemons ask for together."""
         daemons = self.daemons
         return {name: sum((daemon.requests(name) for daemon in daemons), Fraction(0)) for name in (CPU, MEMORY)}

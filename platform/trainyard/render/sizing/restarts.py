@@ -33,8 +33,8 @@ def losses(run: Run, roles: Sequence[RoleSpec]) -> Losses:
     hours = run.job.max_hours or MONTH
     month = sum(role.nodes * role.pool.losses for role in roles)
     parts = " + ".join(f"{role.nodes} × {role.pool.losses:g}" for role in roles)
-    span = f"{hours:g} hours" if run.job.max_hours else f"{hours} hours, no maxHours being set"
-    return Losses(month * hours / MONTH, f"{parts} a month for {span}")
+    span = f"{hours:g} hours" if run.job.max_hours else f"{hours} hours without maxHours"
+    return Losses(month * hours / MONTH, f"{parts} per month for {span}")
 
 
 def restarts(run: Run, roles: Sequence[RoleSpec]) -> Sized[int]:
@@ -45,5 +45,8 @@ def restarts(run: Run, roles: Sequence[RoleSpec]) -> Sized[int]:
     if run.job.restarts is not None:
         return Sized(run.job.restarts, "restarts of the job")
     lost = losses(run, roles)
-    number = min(MOST, OWN + round(2 * lost.count))
-    return Sized(number, f"{number} = {OWN} + 2 × {lost.count:.2g} nodes lost: {lost.words}")
+    wanted = f"{OWN} + round(2 × {lost.count:.2g} expected node losses)"
+    number = OWN + round(2 * lost.count)
+    if number > MOST:
+        number, wanted = MOST, f"min({MOST}, {wanted})"
+    return Sized(number, f"{number} = {wanted}: {lost.words}")

@@ -61,15 +61,15 @@ class RoleSpec:
         """Whether the job says nothing of it, and its launcher everything."""
         return bool(self.why) and not self.field
 
-    def said(self, job: Job, field: str) -> str:
-        """Return who says a field of `Role`: the job, or the launcher where the job is silent."""
+    def source_of(self, job: Job, field: str) -> str:
+        """Return the origin of a field of `Role`: the job, or the launcher if the job does not set it."""
         role = job.roles.get(self.name)
         if self.why and (role is None or field not in role.model_fields_set):
             return self.why
         return f"{self.field}{Role.model_fields[field].alias} of the job"
 
 
-ONE = Sized(1, "one: it runs no rank")
+ONE = Sized(1, "1: the role runs no rank")
 """What runs in the pod of a role that nobody writes."""
 
 

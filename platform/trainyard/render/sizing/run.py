@@ -44,7 +44,7 @@ def size_role(run: Run, role: RoleSpec, neighbours: Sequence[RoleSpec], *, pods:
     return RoleSize(
         name=role.name,
         pool=role.pool_name,
-        nodes=Sized(role.nodes, role.said(job, "nodes")),
+        nodes=Sized(role.nodes, role.source_of(job, "nodes")),
         processes=role.processes,
         gpus=gpus(job, role),
         cpus=amounts.cpus_of(job, role, neighbours, attached.sidecars),
@@ -63,7 +63,7 @@ def size_role(run: Run, role: RoleSpec, neighbours: Sequence[RoleSpec], *, pods:
 def gpus(job: Job, role: RoleSpec) -> Sized[int]:
     """Return the number of GPUs, or of parts of them, and where it comes from."""
     part = job.gpu is not None and role.name == WORKER
-    return Sized(role.gpus, "gpu of the job: one part of a GPU" if part else role.said(job, "gpus_per_node"))
+    return Sized(role.gpus, "gpu of the job: a part of a GPU" if part else role.source_of(job, "gpus_per_node"))
 
 
 def devices(job: Job, role: RoleSpec) -> dict[str, Sized[int]]:
@@ -92,7 +92,7 @@ def grace(run: Run, *, pods: int) -> Sized[int]:
     job, notice = run.job, run.pool.notice
     if job.grace_seconds is not None:
         return Sized(job.grace_seconds, "graceSeconds of the job")
-    wanted = Sized(GRACE, "30, the default: no checkpoint to save")
+    wanted = Sized(GRACE, "default: no checkpoint to save")
     if job.checkpoint is not None:
         expected = save(run, job.checkpoint, pods=pods)
         seconds = STEP + math.ceil(2 * expected.seconds)
@@ -100,7 +100,7 @@ def grace(run: Run, *, pods: int) -> Sized[int]:
         wanted = Sized(seconds, why)
     if notice is None or wanted.value <= notice:
         return wanted
-    return Sized(notice, f"{notice}, the notice of nodes of pool {job.pool!r}; wanted are {wanted.value}")
+    return Sized(notice, f"{notice}: notice of nodes in pool {job.pool!r}, shorter than the {wanted.value} needed")
 
 
 def deadline(run: Run) -> Sized[int] | None:
@@ -126,9 +126,9 @@ def closeness(run: Run, *, pods: int) -> Sized[Closeness] | None:
     if asked is not None and (asked.level == level or (finer and asked.required)):
         return near
     if pods <= most and (asked is None or finer):
-        return Sized(Closeness("required", label), f"required {level}: {pods} of {most} nodes of one NVLink domain")
+        return Sized(Closeness("required", label), f"required {level}: {pods} of the {most} nodes in an NVLink domain")
     if near is None or finer:
-        near = Sized(Closeness("preferred", label), f"preferred {level}: {pods} pods on NVLink domains of {most} nodes")
+        near = Sized(Closeness("preferred", label), f"preferred {level}: {pods} pods, {most} nodes in an NVLink domain")
     slices = Slices(label, nodes=most, pool=run.pool.nodes)
     text = f"{near.origin}; {slices.size(pods)} pods each within one {level}, over NVLink"
     return Sized(replace(near.value, slices=slices), text)
@@ -150,4 +150,4 @@ def place_topology(run: Run, *, pods: int) -> Sized[Closeness] | None:
     named = list(levels)[:-1]
     if pods == 1 or not named:
         return None
-    return Sized(Closeness("preferred", levels[named[-1]]), f"preferred {named[-1]}: ranks near together talk faster")
+    return Sized(Closeness("preferred", levels[named[-1]]), f"preferred {named[-1]}: close ranks communicate faster")

@@ -33,7 +33,7 @@ MOUNT = Fields(
         "name": Condition(
             lambda value, about: value not in about.allowance.lists["daemononly"],
             "!({x} in variables.daemononly)",
-            "volume {name} is for the fabric's container alone; remove the mount",
+            "volume {name} is only for the fabric's container; remove the mount",
         ),
         "mountPropagation": only("None", "HostToContainer"),
     },

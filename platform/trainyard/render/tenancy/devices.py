@@ -80,7 +80,7 @@ def counts(resource: str) -> bool:
     return resource.endswith("gpu") or "mig-" in resource
 
 
-SAID = "a container without GPUs should say NVIDIA_VISIBLE_DEVICES void; leave it as it is"
+SAID = "a container without GPUs needs NVIDIA_VISIBLE_DEVICES=void; remove the patch"
 BLIND = Condition(is_blind, f"{IS_FAR} || {OWN}.all(c, {SEES})", SAID, "device", ("containers",))
 BLIND_BESIDE = Condition(
     is_blind_beside,
@@ -98,7 +98,7 @@ TEMPLATE = Condition(
         or any(value == f"{about.name}{end}" for end in about.allowance.lists["channels"])
     ),
     "{x} in variables.claimtemplates || variables.channels.exists(end, {x} == object.metadata.name + end)",
-    "template {name} of claims is neither the run's own nor one that the platform gives the team; remove it",
+    "template {name} of claims belongs neither to the run nor to the team; remove it",
 )
 """The run's own makes a channel of NVLink, where the cluster has them."""
 

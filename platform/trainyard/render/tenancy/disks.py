@@ -101,7 +101,7 @@ ALL = "({x}.?containers.orValue([]) + {x}.?initContainers.orValue([]))"
 LIMITED = Condition(
     is_limited,
     f"{{x}}.?containers.orValue([]).exists(c, {limits('c.?resources')}) && {ALL}.all(c, {requests('c.?resources')})",
-    "pods have no limit of ephemeral-storage, or request less; set both alike in one container at least",
+    "pods have no limit of ephemeral-storage, or request less; set both to one value in at least one container",
     "resources",
     ("containers",),
 )
@@ -118,7 +118,7 @@ CONDITIONS = (LIMITED, FITTING)
 COVERS = Condition(
     is_covered,
     f"{limits('{x}')} && {requests('{x}')}",
-    "the trainer has no limit of ephemeral-storage, or requests less; set both alike",
+    "the trainer has no limit of ephemeral-storage, or requests less; set both to one value",
     subject="resources",
 )
 """Of a TrainJob's resources, which take the place of those of its runtime's container."""

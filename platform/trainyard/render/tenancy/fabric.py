@@ -55,7 +55,7 @@ BROUGHT = f"{STARTS}.filter(c, {OF_FABRIC_C})"
 PROBED = Condition(
     lambda value, about: line(value) in about.allowance.lists["daemonprobes"],
     "{x}.join('\\n') in variables.daemonprobes",
-    "a container of the fabric is probed by another command than the fabric's; remove the patch",
+    "a patch changes the probe of the fabric's container; remove the patch",
     subject="security",
 )
 SET = Condition(
@@ -64,7 +64,7 @@ SET = Condition(
         and f"{value.get('name')}={value.get('value', '')}" in about.allowance.lists["daemonenv"]
     ),
     "{x}.name + '=' + {x}.?value.orValue('') in variables.daemonenv",
-    "variable {name} of a container of the fabric is not as the fabric sets it; remove the patch",
+    "variable {name} of the fabric's container differs from the fabric's value; remove the patch",
     subject="security",
 )
 MOUNTED = Condition(
@@ -112,7 +112,7 @@ FABRIC = Fields(
 NAME = Condition(
     lambda value, about: value not in about.allowance.lists["daemons"],
     "!({x} in variables.daemons)",
-    "a container is called {name}, by which it gets the devices of the fabric's; rename it",
+    "container {name} has the name of the fabric's container, which gets its devices; rename it",
     subject="device",
 )
 """Devices are given to the fabric's container by its name, a word of an annotation (`sizing/fabrics/daemon`)."""
@@ -134,7 +134,7 @@ VOLUMES = Condition(
     "size(variables.daemonmounts) == 0 || {x}.?volumes.orValue([]).all(v, "
     "!variables.daemonmounts.exists(m, m.startsWith(v.name + '=')) || v.name + '=' + "
     "(has(v.hostPath) ? v.hostPath.path : has(v.emptyDir) ? 'emptyDir' : '') in variables.daemonvolumes)",
-    "volumes that the fabric's container mounts are not as the fabric makes them; remove the patch",
+    "volumes that the fabric's container mounts differ from the fabric's; remove the patch",
     "volume",
     ("volumes",),
 )

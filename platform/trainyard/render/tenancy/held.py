@@ -52,7 +52,7 @@ class Held(Shape):
         )
         if identity is None or shape is None or f"{identity.group}/{identity.kind}" not in about.allowance.kinds:
             name = identity.kind[:63] if identity and identity.kind else "an object"
-            message = f"a run may not hold {name} in its {self.row.kind}; hold the workload alone"
+            message = f"a run may not hold {name} in its {self.row.kind}; put only the workload there"
             yield Breach("object", (*path, "kind"), message)
             return
         yield from shape.breaches(value, path, "object", about)

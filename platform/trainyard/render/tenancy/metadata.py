@@ -55,13 +55,13 @@ def is_run_of(name: str, job: str) -> bool:
 OF_JOB = Condition(
     lambda value, about: is_run_of(about.name, str(value)),
     f"object.metadata.name.startsWith({{x}}) && object.metadata.name.substring(size({{x}})).matches('^{DIGEST}$')",
-    f"label {JOB} is {{name}}, but should be the run's own; remove it",
+    f"label {JOB} is {{name}}, but should be the run's name; remove it",
 )
 
 OF_NETWORKS = Condition(
     lambda value, about: isinstance(value, str) and set(value.split(",")) <= set(about.allowance.lists["networks"]),
     "{x}.split(',').all(n, n in variables.networks)",
-    "networks are {name}, of which one is not the fabric's; ask for them by fabric",
+    "networks are {name}, but not all belong to the fabric; set fabric: rdma instead",
     subject="label",
 )
 """Secondary networks are the team's on the rails."""

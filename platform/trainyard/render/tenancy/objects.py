@@ -37,16 +37,20 @@ CHANNEL = Fields(
     {"allocationMode": only("Single"), "resourceClaimTemplate": Fields("channels", {"name": TEMPLATE})},
 )
 
-LABELLED = [f"{group}/{kind}" for group, kind in workloads.SPECS if (group, kind) not in workloads.UNQUEUED]
-QUEUED = Condition(
-    lambda value, _about: QUEUE in inner(inner(value, "metadata"), "labels"),
-    f"!({{x}}.apiVersion.split('/')[0] + '/' + {{x}}.kind in {json.dumps(LABELLED)}) || "
-    f"'{QUEUE}' in {{x}}.metadata.?labels.orValue({{}})",
-    f"label {QUEUE} is missing, without which no quota counts a run; add it",
-    "queue",
-    ("metadata", "labels"),
-)
-"""Of workloads that Kueue counts, or it holds them only where its configuration says so."""
+
+@cache
+def queue_condition() -> Condition:
+    """Return the condition of workloads that Kueue counts, or it holds them only where its configuration says so."""
+    labelled = [f"{group}/{kind}" for group, kind in workloads.queued_kinds()]
+    return Condition(
+        lambda value, _about: QUEUE in inner(inner(value, "metadata"), "labels"),
+        f"!({{x}}.apiVersion.split('/')[0] + '/' + {{x}}.kind in {json.dumps(labelled)}) || "
+        f"'{QUEUE}' in {{x}}.metadata.?labels.orValue({{}})",
+        f"label {QUEUE} is missing, so no quota would count the run; add it",
+        "queue",
+        ("metadata", "labels"),
+    )
+
 
 BESIDE: Mapping[tuple[str, str], Mapping[str, Shape]] = {
     ("", "ConfigMap"): {"data": ANY, "binaryData": ANY, "immutable": ANY},
@@ -65,13 +69,13 @@ def shape(group: str, kind: str) -> Fields | None:
     if (group, kind) in BESIDE:
         about = {**ABOUT, "spec": "service"} if kind == "Service" else ABOUT
         return object_shape(BESIDE[group, kind], about)
-    spec = workloads.SPECS.get((group, kind))
+    spec = workloads.specs_of_runs().get((group, kind))
     if spec is None:
         row = carrier(group, kind)
         if row is None or not row.templates:
             return None
         spec = workloads.of_carrier(row)
-    return object_shape({"spec": spec}, ABOUT, QUEUED if f"{group}/{kind}" in LABELLED else None)
+    return object_shape({"spec": spec}, ABOUT, queue_condition() if (group, kind) in workloads.queued_kinds() else None)
 
 
 def object_shape(fields: Mapping[str, Shape], about: Mapping[str, str], more: Condition | None = None) -> Fields:

@@ -55,7 +55,7 @@ KEY = Condition(
         or value in ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
     ),
     "{x} in variables.taints || {x} in ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']",
-    "toleration is of {name}, which is no taint of the cluster's pools; remove it",
+    "toleration {name} matches no taint of the cluster's pools; remove it",
 )
 TOLERATION = Fields(
     "a toleration",
@@ -66,12 +66,12 @@ TOLERATION = Fields(
 NO_HOST = Condition(
     lambda value, about: value is False or bool(about.allowance.lists["host"]),
     "{x} == false || size(variables.host) > 0",
-    "hostNetwork is {name}, but pods of the cluster's fabric have networks of their own; remove it",
+    "hostNetwork is {name}, but the cluster's fabric does not need it; remove it",
 )
 DNS = Condition(
     lambda value, about: value in ("ClusterFirst", "Default") or bool(about.allowance.lists["host"]),
     "{x} in ['ClusterFirst', 'Default'] || size(variables.host) > 0",
-    "dnsPolicy is {name}, but a run may have ClusterFirst or Default; change it",
+    "dnsPolicy is {name}, but a run may only have ClusterFirst or Default; change it",
 )
 GATE = Fields("a gate", {"name": only("kueue.x-k8s.io/admission", "kueue.x-k8s.io/topology")})
 """What Kueue writes into the templates of some kinds when it admits them."""
@@ -92,7 +92,7 @@ TOKENS = Condition(
     has_account,
     "{x}.?serviceAccountName.orValue('') in variables.accounts || !{x}.?volumes.orValue([]).exists(v, "
     "v.?projected.?sources.orValue([]).exists(s, has(s.serviceAccountToken) && s.serviceAccountToken != null))",
-    "pods have files with a token of an account that the team does not list; name one that it does",
+    "pods mount a token of a service account that the team does not list; use an account of the team",
     "account",
     ("volumes",),
 )
@@ -106,7 +106,7 @@ CONDITIONS = (
         ),
         "{x}.?automountServiceAccountToken.orValue(true) == false || "
         "{x}.?serviceAccountName.orValue('') in variables.accounts",
-        "pods get a token of an account that the team does not list; leave automountServiceAccountToken false",
+        "pods get a token of a service account that the team does not list; set automountServiceAccountToken: false",
         "account",
         ("automountServiceAccountToken",),
     ),

@@ -20,11 +20,11 @@ from trainyard.render.tenancy.containers import CONTAINER
 from trainyard.render.tenancy.devices import BLIND, BLIND_BESIDE
 from trainyard.render.tenancy.fabric import BROUGHT, FABRIC, OWN
 from trainyard.render.tenancy.held import held_kinds
-from trainyard.render.tenancy.objects import BESIDE, META, QUEUED
+from trainyard.render.tenancy.objects import BESIDE, META, queue_condition
 from trainyard.render.tenancy.rules import RULES
 from trainyard.render.tenancy.shapes import YES, Fields
 from trainyard.render.tenancy.variables import NAMES as NAMES_OF
-from trainyard.render.tenancy.workloads import SPECS, TRAINS
+from trainyard.render.tenancy.workloads import TRAINS, specs_of_runs
 from trainyard.specs import Cluster
 from trainyard.specs.releases import releases
 from trainyard.upstream.workloads import ANY, Carrier, Template, carriers
@@ -83,7 +83,7 @@ Validation = dict[str, str]
 def policies(name: str, cluster: Cluster) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the policies of a cluster, by name: each the `spec`."""
     asked = conditions(name, cluster)
-    rules = [*rules_of(dict.fromkeys(SPECS)), *rules_of(other_objects())]
+    rules = [*rules_of(specs_of_runs()), *rules_of(other_objects())]
     yield NAMES[0], spec(asked, rules, [whole_variable(), *every()], list(objects()))
     yield (
         NAMES[1],
@@ -133,7 +133,7 @@ def match_constraints(matched: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def conditions(name: str, cluster: Cluster) -> list[dict[str, str]]:
-    """Return who is asked: neither controllers, nor what Argo CD applies for the platform.
+    """Return the conditions that leave out requests of controllers, and of Argo CD for the platform.
 
     Whoever says so has to be one who may change the team's namespace, since anybody can write an annotation.
     """
@@ -168,7 +168,7 @@ def whole_variable() -> dict[str, str]:
 
 def every() -> Iterator[dict[str, str]]:
     """Yield the variables of what an object holds, and of the object with these."""
-    parts = [f"({is_of(*key)} ? {expression} : [])" for key, expression, _ in held_kinds(SPECS)]
+    parts = [f"({is_of(*key)} ? {expression} : [])" for key, expression, _ in held_kinds(specs_of_runs())]
     yield {"name": "held", "expression": " + ".join(parts)}
     yield {"name": "objects", "expression": "[variables.whole] + variables.held"}
 
@@ -209,10 +209,10 @@ def objects() -> Iterator[Validation]:
     for subject, text in by_subject(META, "variables.whole.metadata", "label"):
         yield subject_validation(subject, text)
     around = {key: fields["spec"] for key, fields in BESIDE.items() if "spec" in fields}
-    yield subject_validation("queue", QUEUED.cel("variables.whole"))
-    for _, _, condition in held_kinds(SPECS):
+    yield subject_validation("queue", queue_condition().cel("variables.whole"))
+    for _, _, condition in held_kinds(specs_of_runs()):
         yield subject_validation("object", f"variables.held.all(h, {condition})")
-    for (group, kind), shape in {**SPECS, **around}.items():
+    for (group, kind), shape in {**specs_of_runs(), **around}.items():
         subject = "service" if kind == "Service" else "field"
         text = shape.cel("o.spec", 1)
         if text != YES:
@@ -310,7 +310,7 @@ def of_pods() -> Iterator[Validation]:
 
 
 def in_all(variable: str, condition: str) -> str:
-    """Return that a condition holds for every template `t` of a variable."""
+    """Return the CEL expression for a condition that holds for every template `t` of a variable."""
     return f"variables.{variable}.all(l, l.all(t, {condition}))"
 
 

@@ -36,7 +36,7 @@ def is_counted(value: Any, _about: About) -> bool:
 COUNTED = Condition(
     is_counted,
     "{x}.?minReplicas.orValue(0) <= {x}.?replicas.orValue(0)",
-    "minReplicas is more than replicas, of which quota counts the latter alone; lower it",
+    "minReplicas is more than replicas, but quota only counts replicas; lower it",
     subject="resources",
     at=("minReplicas",),
 )

@@ -24,7 +24,7 @@ CAPABILITIES = Fields(
 PRIVILEGED = Condition(
     lambda value, about: value is False or bool(about.allowance.lists["host"]),
     "{x} == false || size(variables.host) > 0",
-    "privileged is {name}, but nothing of the cluster's fabric asks for it; remove it",
+    "privileged is {name}, but the cluster's fabric does not need it; remove it",
 )
 RIGHTS: dict[str, Shape] = {
     **dict.fromkeys(("readOnlyRootFilesystem", "runAsGroup", "runAsNonRoot", "runAsUser"), ANY),
@@ -149,21 +149,21 @@ CONDITIONS = (
     Condition(
         is_user,
         IS_USER,
-        "containers should run as a user other than root, with runAsNonRoot; leave both as they are",
+        "containers should run as a user other than root, with runAsNonRoot; remove the patch",
         "security",
         ("securityContext",),
     ),
     Condition(
         has_no_more,
         HAS_NO_MORE,
-        "containers should forbid allowPrivilegeEscalation and drop capabilities ALL; leave both as they are",
+        "containers should forbid allowPrivilegeEscalation and drop capabilities ALL; remove the patch",
         "security",
         ("containers",),
     ),
     Condition(
         is_confined,
         IS_CONFINED,
-        "pods should have a seccompProfile; leave RuntimeDefault as it is",
+        "pods should have seccompProfile RuntimeDefault; remove the patch",
         "security",
         ("securityContext",),
     ),
@@ -192,7 +192,7 @@ KEEPS = Condition(
     "({x}.?runAsUser.orValue(1) != 0 && {x}.?runAsNonRoot.orValue(true) == true && "
     "{x}.?allowPrivilegeEscalation.orValue(false) == false && "
     "(!{x}.?capabilities.?drop.hasValue() || 'ALL' in {x}.capabilities.drop))",
-    "a patch takes away what Pod Security restricted asks for; leave it as it is",
+    "a patch removes fields that Pod Security restricted requires; remove the patch",
     "security",
 )
 """Of what a TrainJob says of the pods of its runtime."""

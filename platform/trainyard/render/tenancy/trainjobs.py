@@ -46,7 +46,7 @@ REFERENCE = Fields(
         Condition(
             has_runtime,
             f"{IS_OWN} || {{x}}.?kind.orValue('{CLUSTER_WIDE}') + '/' + {{x}}.name in variables.runtimes",
-            "runtime {name} is neither the run's own nor one that the platform gives the team; name another",
+            "runtime {name} belongs neither to the run nor to the team; use another",
             "object",
             ("name",),
         ),
@@ -172,7 +172,7 @@ TRAINJOB = Fields(
         Condition(
             is_sized,
             f"{IS_OWN_OF} || {GIVEN}.hasValue()",
-            "a TrainJob on the platform's runtime should have resourcesPerNode; leave it as it is",
+            "a TrainJob on the platform's runtime needs resourcesPerNode; remove the patch",
             "resources",
             ("trainer",),
         ),
@@ -189,7 +189,7 @@ TRAINJOB = Fields(
         Condition(
             stays,
             f"!{IS_OWN_OF} || {PATCHES}.all(p, !{NEAR} || (oldObject != null && p in {BEFORE}))",
-            "a patch gets pods of the run's own runtime to a pool with GPUs; say the pool in the runtime",
+            "a patch moves pods of the run's runtime to a pool with GPUs; set the pool in the runtime",
             "device",
             ("runtimePatches",),
         ),

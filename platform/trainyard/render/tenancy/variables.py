@@ -51,7 +51,7 @@ HIDES = Condition(
     ),
     f"!({{x}}.name in {in_cel(DEVICES)} || ({{x}}.name.endsWith('_{END}') && !({{x}}.name in {in_cel(VISIBLE)}))) || "
     f"(!has({{x}}.valueFrom) && (!has({{x}}.value) || {{x}}.value in {in_cel(NOTHING)}))",
-    "variable {name} shows a container devices of its node; ask for GPUs by gpusPerNode",
+    "variable {name} gives a container devices of its node; request GPUs by gpusPerNode",
     subject="device",
     at=("value",),
 )
@@ -78,7 +78,7 @@ PREFIX = Condition(
     lambda value, _about: not begins(value),
     f"{{x}} == '' || !({in_cel((GPUS, *DEVICES))}.exists(d, d.startsWith({{x}})) || "
     f"{in_cel(PARTS)}.exists(d, {{x}}.endsWith(d)))",
-    "prefix {name} begins a variable that shows devices; name single variables by secrets",
+    "prefix {name} can form a variable that gives devices; list single variables under secrets",
     subject="device",
 )
 

@@ -15,7 +15,7 @@ OF_NODE = Condition(
     lambda value, about: value.get("hostPath") is None or describe_volume(value) in about.allowance.lists["hostpaths"],
     "!has({x}.hostPath) || {x}.hostPath == null || "
     "{x}.name + '=' + {x}.hostPath.?path.orValue('') in variables.hostpaths",
-    "volume {name} is a folder of the node that the fabric does not bring by that name; remove it",
+    "volume {name} is a host path that the fabric does not use; remove it",
     at=("hostPath",),
 )
 VOLUME = Fields(

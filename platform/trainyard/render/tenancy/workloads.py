@@ -7,8 +7,10 @@ lws v0.10.0, volcano v1.15.1: the types of each API.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 
 from trainyard.base.findings import Path
+from trainyard.render.kinds import kinds
 from trainyard.render.tenancy import pods
 from trainyard.render.tenancy.held import holder
 from trainyard.render.tenancy.metadata import HELD, OF_INNER
@@ -185,13 +187,27 @@ OWN: Mapping[tuple[str, str], Shape] = {
     ("ray.io", "RayCluster"): RAYCLUSTER,
     ("ray.io", "RayJob"): RAYJOB,
 }
-HOLDERS = {key: holder(row, OWN) for key, row in carriers().items() if row.embeds is not None}
-SPECS: Mapping[tuple[str, str], Shape] = {**OWN, **HOLDERS}
-"""By group and kind, what the `spec` of a run's workload may be."""
 
 
-UNQUEUED = frozenset({("batch.volcano.sh", "Job"), ("trainer.kubeflow.org", "TrainingRuntime")})
-"""What no label puts into a queue: a Job of Volcano's says it itself, a runtime runs nothing."""
+@cache
+def specs_of_runs() -> Mapping[tuple[str, str], Shape]:
+    """Return by group and kind what the `spec` of a run's workload may be.
+
+    These shapes are ours, so they are no part of a row: they say what a team may write. A kind that has none here may
+    have all fields, with the pods of a run.
+    """
+    others = {(kind.group, kind.object_kind): kind.carrier for kind in kinds().values()}
+    own = {**OWN, **{key: of_carrier(row) for key, row in others.items() if key not in OWN and row.embeds is None}}
+    return {**own, **{key: holder(row, own) for key, row in carriers().items() if row.embeds is not None}}
+
+
+def queued_kinds() -> list[tuple[str, str]]:
+    """Return the kinds of runs that a label puts into a queue, which are those that Kueue has a framework for.
+
+    A Job of Volcano's says its queue itself, and a runtime runs nothing.
+    """
+    rows = carriers()
+    return [key for key in specs_of_runs() if rows[key].framework is not None]
 
 
 def of_carrier(row: Carrier) -> Shape:

@@ -40,7 +40,7 @@ def find_base(
             raise ToolError(f"--base {ref!r} needs Git, but {absent()}")
         if not live:
             return Snapshot(), []
-        message = f"{absent()}, so all runs in generated/ count as existing; edits to them cannot be seen"
+        message = f"{absent()}, so all runs in generated/ count as existing, and edits to them cannot be detected"
         return from_disk(disk.root / GENERATED, disk.scan(GENERATED)), [unproven_warning(message)]
     try:
         base = base_of(git, ref, revision=revision, writing=writing)
@@ -48,7 +48,7 @@ def find_base(
         if live or ref is not None:
             raise
         return Snapshot(algorithm=git.algorithm), [
-            unproven_warning(f"nothing shows whether live was true before: {error}")
+            unproven_warning(f"cannot tell whether live was true before: {error}")
         ]
     return from_git(git, base, memory), []
 

@@ -77,11 +77,11 @@ class Claim:
         name = f"volume {self.entry.name!r}"
         if before is not None and after is not None and after < before and after <= self.capacity:
             message = f"{name} shrinks from {was} to {now}, but volumes cannot shrink; use at least {was}"
-            yield self.found(SHRINK, message, SIZE, locate)
+            yield self.finding(SHRINK, message, SIZE, locate)
         elif before is not None and after is not None and after > before:
             yield from self.growth(f"{name} grows from {was} to {now}", locate)
-        for field in self.changed():
-            yield self.fixed(name, field, locate)
+        for field in self.changed_fields():
+            yield self.field_finding(name, field, locate)
 
     @property
     def capacity(self) -> int:
@@ -96,28 +96,28 @@ class Claim:
             which = f"storage {name!r}" if name else "the cluster's default storage"
             message = f"{what}; check with `kubectl get storageclass` whether {which} allows that"
             fix = "where it does, write allowVolumeExpansion: true in the cluster's storage"
-            yield replace(self.found(GROWTH, message, SIZE, locate, severity=Severity.WARNING), fix=fix)
+            yield replace(self.finding(GROWTH, message, SIZE, locate, severity=Severity.WARNING), fix=fix)
         elif not grows:
             message = f"{what}, but volumes of storage {name!r} cannot grow; keep the size, or add another volume"
-            yield self.found(GROWTH, message, SIZE, locate)
+            yield self.finding(GROWTH, message, SIZE, locate)
 
-    def changed(self) -> Iterator[str]:
+    def changed_fields(self) -> Iterator[str]:
         """Yield the fields, size apart, that are not as they were."""
         old, new = (claim.get("spec") for claim in (self.old, self.new))
         if isinstance(old, Mapping) and isinstance(new, Mapping):
             names = {str(name) for name in {*old, *new}} - FREE
             yield from (name for name in sorted(names) if old.get(name) != new.get(name))
 
-    def fixed(self, name: str, field: str, locate: Callable[[index.Entry], Location]) -> Finding:
+    def field_finding(self, name: str, field: str, locate: Callable[[index.Entry], Location]) -> Finding:
         """Return the finding on a field that changes; what a cluster filled in meanwhile may be what is written now."""
         was, now = (value_at(claim, ("spec", field)) for claim in (self.old, self.new))
         if was is None and field in {"volumeName", "storageClassName"}:
             message = f"{name} now sets {field} {now!r}; the API server accepts only the value that it chose before"
-            return self.found(FIXED, message, (field,), locate, severity=Severity.WARNING)
+            return self.finding(FIXED, message, (field,), locate, severity=Severity.WARNING)
         message = f"{field} of {name} changes from {show(was)} to {show(now)}, but it cannot change; restore it"
-        return self.found(FIXED, message, (field,), locate)
+        return self.finding(FIXED, message, (field,), locate)
 
-    def found(
+    def finding(
         self,
         rule: Rule,
         message: str,

@@ -12,13 +12,13 @@ from trainyard.base.system.revisions import HEAD, resolve
 from trainyard.base.system.trust import DEFAULT, REVIEWED
 from trainyard.render.tree.settings import settings
 
-ASK = "in CI, say what to compare with: --base REF, or TRAINYARD_BASE"
+ASK = "in CI, set the commit to compare with: --base REF, or TRAINYARD_BASE"
 """A checkout of a pipeline may lack the branches that tell the base, so nothing is guessed there."""
 
-SAY = f"name it in {DEFAULT} as refs/…, or say what to compare with: --base REF"
+SAY = f"name it in {DEFAULT} as refs/…, or set the commit to compare with: --base REF"
 HEADS = "refs/heads"
 BRANCHES = ("main", "master")
-NOTHING = "nothing: all of it is new"
+NOTHING = "nothing, because everything is new"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def base_of(git: Git, ref: str | None = None, *, revision: str = "main", writing
 
     Raises ToolError where the commit cannot be told, was not fetched, or has to be reviewed and is not.
     """
-    head, merging = git.head(), git.written("MERGE_HEAD")
+    head, merging = git.head(), git.commit_in_file("MERGE_HEAD")
     if ref is not None:
         target = resolve(git, ref, option="--base")
         if target is None:

@@ -1,4 +1,4 @@
-"""What a run's objects refer to by name: queue, priority, pool, claims, networks, runtimes, service accounts."""
+"""References of a run's objects by name: queue, priority, pool, claims, networks, runtimes, service accounts."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def set_fields(text: str, file: str, changes: dict[str, bool | int | None]) -> s
     documents, findings = load(text.encode(), file=file)
     if findings or [document.value for document in documents] != [wanted]:
         words = ", ".join(f"{name}: {_yaml(new)}" for name, new in changes.items() if new is not None)
-        raise SpecError(f"{file} is written in a way that only a person can edit; write {words}")
+        raise SpecError(f"{file} cannot be edited automatically; write {words}")
     return text
 
 
@@ -51,7 +51,7 @@ def fields(text: str, file: str) -> dict[str, Any]:
     """Return the fields of a job's file; raises SpecError where it cannot be read."""
     documents, findings = load(text.encode(), file=file)
     if findings or len(documents) != 1 or not isinstance(documents[0].value, dict):
-        why = findings[0].message if findings else "it should be one map of fields"
+        why = findings[0].message if findings else "it should be a single map of fields"
         raise SpecError(f"{file} cannot be edited: {why}")
     return dict(documents[0].value)
 

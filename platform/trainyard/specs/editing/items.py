@@ -131,4 +131,4 @@ def place(text: str, file: str, path: Path) -> tuple[int, int]:
 def by_hand(file: str, path: Path, value: Any) -> SpecError:
     """Return the error that a person has to write something."""
     words = dump(value).strip().replace("\n", ", ")
-    return SpecError(f"{file} is written in a way that only a person can edit; write {words} at {format_path(path)}")
+    return SpecError(f"{file} cannot be edited automatically; write {words} at {format_path(path)}")

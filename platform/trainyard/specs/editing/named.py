@@ -46,7 +46,7 @@ def find_job(root: Path, name: str, way: str = "set the field") -> tuple[str, st
         raise SpecError(f"{team}/{job.removesuffix('.py')} is a program; {way} in {file}")
     for path in (one_file.path for one_file in files.walk(root / JOBS) if one_file.path.count("/") == 1):
         if path.endswith(".py") and short.startswith(path.removesuffix(".py") + "-"):
-            raise SpecError(f"{short} is made by a program; {way} in {JOBS}/{path}")
+            raise SpecError(f"{short} belongs to a program; {way} in {JOBS}/{path}")
     raise SpecError(f"job {short!r} does not exist; {did_you_mean(short, written_jobs(root))}")
 
 
@@ -60,7 +60,7 @@ def unknown_job(job: str, known: Collection[str], idle: Iterable[Place]) -> Spec
     """Return the problem with a name `<team>/<job>` that no job has: a program that is not run may make it."""
     team, _, name = job.partition("/")
     if program := next((place for place in idle if may_make(place, team, name)), None):
-        return SpecError(f"job {job!r} is made by {program.path}, which is not run here; say --python to run it")
+        return SpecError(f"job {job!r} belongs to {program.path}, which was not executed; use --python to run it")
     if mine := sorted(job_name for job_name in known if not name and job_name.startswith(f"{team}/")):
         return SpecError(f"{job!r} should be <team>/<job>; {choices_text(mine, limit=len(mine))}")
     return SpecError(f"job {job!r} does not exist; {did_you_mean(job, known)}")

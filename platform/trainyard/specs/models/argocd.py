@@ -15,9 +15,9 @@ class Destination(Spec):
     """The cluster as Argo CD knows it: by name or by address."""
 
     name: Text | None = None
-    """The name under which it was registered with Argo CD."""
+    """Name of the cluster in Argo CD."""
     server: Server | None = None
-    """Its address, such as `https://kubernetes.default.svc` for an Argo CD inside the cluster itself."""
+    """Address of the cluster's API server, such as `https://kubernetes.default.svc` if Argo CD runs on the cluster."""
 
     @model_validator(mode="after")
     def one_of_two(self) -> Destination:
@@ -28,24 +28,24 @@ class Destination(Spec):
 
 
 class Window(Spec):
-    """Times when hardware changes may not be synced (an AppProject deny window)."""
+    """A time in which Argo CD may not sync changes of hardware (a deny window of an AppProject)."""
 
     schedule: Text
-    """Cron expression of the start."""
+    """Cron expression of the start, such as `0 6 * * 1-5`."""
     duration: Text
-    """Such as `8h`."""
+    """Length of the window, such as `8h`."""
     time_zone: Text = "UTC"
-    """As the IANA time zone database names it, such as `Europe/Berlin`."""
+    """IANA name of the schedule's time zone, such as `Europe/Berlin`."""
 
 
 class ArgoCD(Spec):
     """The Argo CD that syncs this cluster."""
 
     version: Version
-    """Its release; health scripts and fields to ignore are written for it."""
+    """Release of Argo CD; its health scripts and ignored fields are written for it."""
     destination: Destination
-    """The cluster, by name or by address."""
+    """The cluster as Argo CD knows it, by name or by address."""
     namespace: Name = "argocd"
-    """Namespace of Argo CD, where its Applications are."""
+    """Namespace of Argo CD and of its Applications."""
     hardware_deny: tuple[Window, ...] = ()
-    """Default: working days, 06:00 to 20:00 UTC."""
+    """Times in which Argo CD does not sync changes of hardware; default: working days, 06:00 to 20:00 UTC."""

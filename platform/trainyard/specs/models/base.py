@@ -100,9 +100,9 @@ def quantity(value: Any) -> Any:
     """Return the canonical text of a Kubernetes quantity, so that `1024Mi` and `1Gi` are one value."""
     amount = parse_quantity(value, "a quantity such as 16Gi or 500m")
     if amount.amount < 0:
-        raise validation_error("quantity", "should not be below zero")
+        raise validation_error("quantity", "should be 0 or more")
     if amount.amount > MOST_OF_A_QUANTITY:
-        raise validation_error("range", "should be 8Ei at most, where Kubernetes stops to count")
+        raise validation_error("range", "should be 8Ei at most, the largest amount in Kubernetes")
     return amount.canonical()
 
 
@@ -141,7 +141,7 @@ def room(value: Any) -> Any:
     found = byte_count(value)
     amount = bytes_of(value)
     if 0 < amount.amount < LEAST_BYTES:
-        raise validation_error("unit", f"that is {in_words(amount)}, in which nothing fits; write more, such as 16Gi")
+        raise validation_error("unit", f"that is {in_words(amount)}, too little for anything; write more, such as 16Gi")
     return found
 
 
@@ -173,14 +173,14 @@ def variable_value(value: Any) -> Any:
     if not isinstance(value, str):
         raise validation_error("type", "should be text; write it in quotes")
     if "\0" in value:
-        raise validation_error("form", "should have no NUL character, which no process can take")
+        raise validation_error("form", "should not contain a NUL character; remove it")
     return value
 
 
 def network(value: str) -> str:
     """Check a range of addresses: it has its length, and the host bits of its first address are zero."""
     if "/" not in value:
-        raise validation_error("form", f"should be a range of addresses; write {value[:40]}/32 for one")
+        raise validation_error("form", f"should be a range of addresses; for a single one write {value[:40]}/32")
     try:
         ip_network(value)
     except ValueError:
@@ -229,14 +229,14 @@ def named_once(values: tuple[str, ...]) -> tuple[str, ...]:
     """Refuse a list that names something twice."""
     twice = next((value for index, value in enumerate(values) if value in values[:index]), None)
     if twice is not None:
-        raise validation_error("duplicate", f"names {twice!r} twice; once is enough")
+        raise validation_error("duplicate", f"lists {twice!r} twice; remove one")
     return values
 
 
 def reason(value: str) -> str:
     """Refuse a reason of blanks."""
     if not value.strip():
-        raise validation_error("empty", "is blank; write why")
+        raise validation_error("empty", "is blank; write a reason")
     return value
 
 
@@ -289,7 +289,7 @@ Room = Annotated[str, BeforeValidator(room), _BYTES]
 Name = Annotated[StrictStr, Form(LABEL, "lower-case letters, digits and inner '-'", 63)]
 """A DNS label."""
 
-RuleId = Annotated[StrictStr, Form(rf"{LABEL}(?:/{LABEL})?", "the id of a rule, as in brackets behind a finding")]
+RuleId = Annotated[StrictStr, Form(rf"{LABEL}(?:/{LABEL})?", "the id of a rule, as in brackets after a finding")]
 
 Waive = Annotated[dict[RuleId, Reason], Field(max_length=WAIVERS)]
 """`rule: reason`: what is accepted of what rules find in the file, and in objects that are rendered from it."""

@@ -53,7 +53,7 @@ def few(value: Any) -> Any:
     while level:
         count += len(level)
         if count > FREE_VALUES:
-            message = f"has more than {FREE_VALUES} values in it; write fewer"
+            message = f"contains more than {FREE_VALUES} values; write fewer"
             raise PydanticCustomError("too-many", "{message}", {"message": message})
         level = [inner for outer in level for inner in held_values(outer)]
     return value

@@ -56,29 +56,29 @@ Gang = Literal["coscheduling"]
 
 
 class Unlisted(Spec):
-    """What stands for the facts of a release that Trainyard does not know: a release that it does, and why."""
+    """A known release whose facts are used for a release that Trainyard does not know, and the reason."""
 
     like: Version
-    """A known release, by which this one is rendered and judged: `trainyard releases` lists them."""
+    """The known release whose facts are used; `trainyard releases` lists all."""
     reason: Reason
-    """Who looked at what is different, and found what."""
+    """Result of the comparison of both releases: who compared them, and what differs."""
     components: dict[str, dict[str, Any]] = {}
-    """Images and versions of what the operator runs, where its own resources name them; default: those of `like`."""
+    """Images and versions that the operator's own resources name; default: those of `like`."""
 
 
 class OperatorChoice(Spec):
-    """Which release of an operator, and its Helm values beside ours."""
+    """Release of an operator, and Helm values in addition to Trainyard's."""
 
     version: Version
-    """The release: what is written is what is installed."""
+    """Release to install."""
     unlisted: Unlisted | None = None
-    """For a release that Trainyard does not know: installed as it is written, and judged as another."""
+    """Needed for a release that Trainyard does not know: it is installed, and checked with the facts of another."""
     values: dict[str, Any] = {}
-    """Helm values beside ours, checked against the chart's own."""
+    """Helm values in addition to Trainyard's, checked against the values that the chart reads."""
     digests: dict[Text, Digest] = {}
-    """Digests of images that objects rendered here name, by component: their tags may be moved, these may not."""
+    """Digests by component, for images that Trainyard's objects name; a tag can change its image, a digest cannot."""
     managed: StrictBool = True
-    """False: somebody else installs it (a provider); it counts as there, and nothing is emitted for it."""
+    """`false` if somebody else installs the operator, such as the provider; Trainyard then renders nothing for it."""
 
 
 Level = Annotated[dict[Name, Text], Field(min_length=1, max_length=1)]
@@ -88,7 +88,7 @@ def few_nodes(pools: dict[str, Pool]) -> dict[str, Pool]:
     """Refuse more nodes than a cluster can have."""
     count = sum(pool.nodes for pool in pools.values())
     if count > CLUSTER_NODES:
-        raise validation_error("range", f"have {count} nodes together; at most {CLUSTER_NODES} are allowed")
+        raise validation_error("range", f"have {count} nodes together; use at most {CLUSTER_NODES}")
     return pools
 
 
@@ -101,54 +101,55 @@ def flat(cohorts: dict[str, Cohort]) -> dict[str, Cohort]:
             above = cohorts[above].parent
         if len(seen) > COHORT_LEVELS:
             raise validation_error(
-                "range", f"have {name!r} below {len(seen) - 1} others; at most {COHORT_LEVELS} levels are allowed"
+                "range", f"have {name!r} below {len(seen) - 1} other cohorts; use at most {COHORT_LEVELS} levels"
             )
     return cohorts
 
 
 class Cluster(Spec):
-    """One cluster; its name is the file's."""
+    """One cluster; the file's name is the cluster's name."""
 
     kubernetes: Annotated[StrictStr, Form(MINOR, MINORS)]
-    """Minor version, as text: "1.35"."""
+    """Minor version of Kubernetes, as text: "1.35"."""
     argocd: ArgoCD
     """The Argo CD that syncs the cluster."""
     topology: tuple[Level, ...] = ()
-    """Levels, coarse to fine, each `level: node label`; hostname is added."""
+    """Levels of the topology from coarse to fine, each `level: node label`; the level `hostname` is added."""
     pools: Annotated[dict[Name, Pool], Field(min_length=1), AfterValidator(few_nodes)]
-    """Its nodes, as pools of equal ones, by name."""
+    """The cluster's nodes, as pools of equal nodes, by name."""
     system: System = System()
-    """How nodes are set up: distribution, container runtime, kernel, driver of the NICs."""
+    """Software of the nodes: distribution, container runtime, kernel, driver of the NICs."""
     fabric: Fabric | None = None
-    """The network of training traffic; default: none, so that jobs have the cluster's own."""
+    """The network for training traffic; default: none, so jobs use the cluster's network."""
     cidrs: Cidrs | None = None
-    """Its ranges of addresses; network policies and fabrics keep out of them."""
+    """Address ranges of the cluster, which network policies and fabrics leave free."""
     storage: dict[Name, Storage] = {}
-    """Its storage classes, by name."""
+    """Storage classes, by name."""
     drivers: dict[Text, Reason] = {}
-    """Storage drivers that are there, by provisioner, each with who installs it and which release."""
+    """Storage drivers that are installed, by provisioner: who installs each, and which release."""
     operators: dict[Name, OperatorChoice] = {}
-    """Its operators, by name: `trainyard releases` lists them."""
+    """Operators, by name; `trainyard releases` lists them."""
     priorities: dict[Name, Priority] = {}
-    """Priorities that jobs may have, by name; the greater number goes first."""
+    """Priorities of jobs, by name; the greater number goes first."""
     cohorts: Annotated[dict[SubdomainName, Cohort], AfterValidator(flat)] = {}
-    """Cohorts of queues with a parent or quota of their own, by name."""
+    """Cohorts that have a parent or quota of their own, by name."""
     queues: dict[Name, Queue] = {}
-    """Its queues, by name."""
+    """Queues, by name."""
     gang: Gang | None = None
-    """`coscheduling`: scheduler-plugins binds the pods of a run all at once, which Kueue does by a topology alone."""
+    """`coscheduling`: scheduler-plugins binds all pods of a run together; without it, Kueue does so only with a
+    topology."""
     pipelines: Pipelines | None = None
-    """Who keeps the order of jobs that say `after`; default: nobody."""
+    """The Kubeflow Pipelines that runs jobs with `after` in their order; default: none."""
     recovery_minutes: Amount | None = None
-    """Minutes that a running job may be short of pods until Kueue takes its quota back; 0: for ever; default 30."""
+    """Minutes that a running job may lack pods before Kueue takes its quota back; 0: no limit; default: 30."""
     longest_grace_seconds: Count = 3600
-    """Seconds that a pod of a run may take to end, at the most; so long whoever reclaims its nodes may wait."""
+    """Longest `graceSeconds` of a run, in seconds; preemption and drains can wait that long."""
     runtime_classes: tuple[SubdomainName, ...] = ()
-    """RuntimeClasses that jobs may name by a patch; default: none, so that all pods have the nodes' own runtime."""
+    """RuntimeClasses that a job's patch may name; default: none, so pods use the nodes' own runtime."""
     waive: Waive = {}
-    """Findings on the cluster that are accepted, each `rule: reason`."""
+    """Accepted findings on the cluster, each `rule: reason`."""
     description: str | None = None
-    """Words for people."""
+    """Free text for readers."""
 
     @property
     def minor(self) -> str:

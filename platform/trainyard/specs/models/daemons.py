@@ -17,16 +17,16 @@ OPERATORS = Share(cpus="1", memory="2Gi")
 
 
 class PoolDaemon(Spec):
-    """A daemon that somebody else runs on every node of the pool: a storage client, a log agent."""
+    """A daemon that somebody else runs on every node of the pool, such as a storage client or a log agent."""
 
     name: Name
-    """What it is called; only people read it."""
+    """Name of the daemon, for readers only."""
     cpus: Size
-    """What its pod asks for."""
+    """CPU requests of its pod."""
     memory: Room
-    """Bytes that its pod asks for."""
+    """Memory requests of its pod, in bytes."""
     guaranteed: StrictBool = False
-    """Whether limits are requests in every container of its pod, so that the kubelet pins its memory."""
+    """Whether requests equal limits in all containers of its pod, so the kubelet pins its memory."""
 
 
 def kept_share(daemons: Sequence[PoolDaemon]) -> Share:

@@ -10,22 +10,22 @@ from trainyard.specs.models.base import Name, Room, Spec
 
 
 class LocalDisks(Spec):
-    """Local disks of a pool's nodes that pods may have as scratch, NVMe as a rule."""
+    """Local disks of a pool's nodes for scratch, usually NVMe."""
 
     size: Room
-    """Bytes of one node, as its file systems have them."""
+    """Bytes on one node, as its file systems report them."""
     storage: Name | None = None
-    """A key of the cluster's `storage` that makes a volume of them for each pod; default: the kubelet's folder is on
-    them, so that emptyDirs are."""
+    """A key of the cluster's `storage` that makes a volume of these disks for each pod; default: the kubelet's
+    folder is on them, so emptyDirs use them."""
 
 
 class Scratch(Spec):
-    """Local disk of each pod, which is gone with it."""
+    """Local disk of each pod; its files are deleted with the pod."""
 
     size: Room
-    """Bytes."""
+    """Bytes for each pod."""
     medium: Literal["nvme"] | None = None
-    """`nvme`: the local disks that the pool declares; default: whatever disk the kubelet's folder is on."""
+    """`nvme`: the `localDisks` of the pool; default: the disk of the kubelet's folder."""
 
 
 Scratched = Annotated[

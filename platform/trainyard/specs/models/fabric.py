@@ -33,9 +33,7 @@ def no_capability(value: Any) -> Any:
     Source: containerd v2.1 internal/cri/server/container_create.go WithoutAmbientCaps.
     """
     if value == "capability":
-        raise validation_error(
-            "gone", "is 'capability', which only root keeps; write node, nri, or provided by the image"
-        )
+        raise validation_error("gone", "is 'capability', which only works for root; use node, nri or provided")
     return value
 
 
@@ -56,63 +54,70 @@ Byte = Annotated[StrictInt, Field(ge=0, le=255)]
 
 
 class Fabric(Spec):
-    """The network between nodes that training traffic uses."""
+    """The network between nodes for training traffic."""
 
     type: Literal["roce", "infiniband", "efa", "gpudirect-tcpx", "gpudirect-tcpxo", "gpudirect-rdma", "none"]
-    """The transport; what a pod gets for it is in the guide."""
+    """Transport of the fabric; the guide shows what pods get for each."""
     mtu: Annotated[StrictInt, Field(ge=1280, le=65520)] = 9000
-    """Bytes of the largest packet on the fabric; switches, nodes and pods have the same."""
+    """Bytes of the largest packet; use the same number on switches, nodes and pods."""
     rails: Few | None = None
-    """Networks that a whole node is attached to; one NIC a rail. Default: those of the NICs of its pools' shapes."""
+    """Number of networks that a whole node is attached to, one NIC per rail; default: rails of the NICs in its
+    pools' shapes."""
     addresses: Cidr | None = None
-    """Range for secondary addresses, split over the rails."""
+    """Address range of the pods' secondary interfaces, split over the rails."""
     attach: Literal[Attach, "host", "none"] = "none"
-    """How pods get a NIC, where the type leaves a choice; `host` shares the node's own network and devices."""
+    """How pods get a NIC, if the type leaves a choice; `host` shares the node's network and devices."""
     memlock: Annotated[Literal["node", "nri", "provided"], BeforeValidator(no_capability)] = "node"
-    """Who lifts the limit on locked memory: our files for nodes, their NRI plugin ulimit-adjuster, or their image."""
+    """Component that lifts the limit on locked memory: files for nodes, the NRI plugin ulimit-adjuster, or the
+    nodes' image."""
     networks: tuple[Name, ...] = ()
     """Names of the cluster's Network objects for the fabric, in the order of the NICs (Google Kubernetes Engine)."""
     daemon: Image | None = None
-    """Image by digest of the daemon beside the program: the release that goes with the nodes' installer."""
+    """Image of the daemon beside the program, by digest; its release must match the nodes' installer."""
     pools: tuple[Name, ...] = ()
-    """Pools on the fabric; default: those whose shape has NICs for it."""
+    """Pools on the fabric; default: all pools whose shape has NICs for it."""
     interface: Text | None = None
-    """Interface for bootstrap traffic in the pod; default eth0."""
+    """The pod's interface for bootstrap traffic; default: `eth0`."""
     env: dict[VariableName, VariableValue] = {}
-    """Environment of every pod on the fabric, over what follows from its type."""
+    """Environment variables of every pod on the fabric; they override those of the type."""
 
     resources: tuple[ResourceName, ...] = ()
-    """Devices that pods ask for, one for each rail or one for all; default: as our operators advertise them."""
+    """Extended resources that pods request, one per rail or one for all; default: those that Trainyard's operators
+    advertise."""
     virtual_functions: Count | None = None
-    """Functions made of each NIC; default: one where one resource names all NICs, else as many as the shape says."""
+    """Virtual functions of each NIC; default: 1 if one resource names all NICs, else the shape's number."""
     exclude_topology: StrictBool | None = None
-    """Whether devices keep their NUMA node from the kubelet; default: ours do where it would refuse pods, or freeze."""
+    """Whether device plugins hide the NUMA node of devices from the kubelet; default: only where the kubelet would
+    reject pods or hang."""
     traffic_class: Byte | None = None
-    """RoCE: the class that switches keep lossless, as NCCL_IB_TC has it: DSCP × 4 and two ECN bits, 106 for DSCP 26."""
+    """RoCE: value of NCCL_IB_TC for the class that switches keep lossless: DSCP × 4 plus two ECN bits, 106 for DSCP
+    26."""
     fifo_traffic_class: Byte | None = None
-    """RoCE: the class of NCCL's control messages, where it is another."""
+    """RoCE: traffic class of NCCL's control messages; default: `trafficClass`."""
     service_level: Annotated[StrictInt, Field(ge=0, le=15)] | None = None
-    """Service level of training traffic, as NCCL_IB_SL has it."""
+    """Value of NCCL_IB_SL: service level of training traffic."""
     gid_index: Byte | None = None
-    """RoCE: index of the GID that pods use; NCCL from 2.21 on finds it itself."""
+    """RoCE: index of the GID that pods use; default: NCCL 2.21 and newer find it."""
     subnet_manager: Text | None = None
-    """InfiniBand: what manages the subnet, and who runs it."""
+    """InfiniBand: which program manages the subnet, and who runs it."""
     partition_key: PartitionKey | None = None
-    """InfiniBand: the partition of training traffic, which ib-kubernetes puts virtual functions into."""
+    """InfiniBand: partition of training traffic; ib-kubernetes puts virtual functions into it."""
     partition_keys: dict[Name, PartitionKey] = {}
-    """InfiniBand by virtual functions: the partition of each team, in place of partitionKey."""
+    """InfiniBand with virtual functions: partition of each team, instead of `partitionKey`."""
     vlans: dict[Name, Vlan] = {}
-    """RoCE by virtual functions: the VLAN of each team, which switches carry on every rail; default: all share one."""
+    """RoCE with virtual functions: VLAN of each team, which switches carry on every rail; default: all teams share
+    one."""
     guids: tuple[Guid, Guid] | None = None
-    """InfiniBand: first and last GUID for virtual functions; no other cluster of the same UFM has one of them."""
+    """InfiniBand: first and last GUID of virtual functions; no other cluster of the same UFM may use them."""
     ufm_secret: SubdomainName | None = None
-    """InfiniBand: Secret with the account of UFM, in the network operator's namespace."""
+    """InfiniBand: Secret with the account for UFM, in the network operator's namespace."""
     node_prefix: Annotated[StrictInt, Field(ge=1, le=127)] | None = None
-    """Rails that are routed: length of the block of addresses that each node has of a rail, such as 31."""
+    """Routed rails: prefix length of each node's address block on a rail, such as 31."""
     node_blocks: Annotated[dict[SubdomainName, Amount], Field(max_length=CLUSTER_NODES)] = {}
-    """Rails that are routed: which block of every rail a node has, as its leaf's ports do; default: any."""
+    """Routed rails: number of each node's block on every rail, as the ports of its leaf switch need it; default:
+    any."""
     routes: tuple[Cidr, ...] = ()
-    """Rails that are routed: further ranges that are reached by a rail's gateway."""
+    """Routed rails: further address ranges behind a rail's gateway."""
 
     def partition_of(self, team: str) -> str | None:
         """Return the partition key of a team's functions, None where they are in the default partition."""

@@ -18,29 +18,31 @@ Instances = Annotated[StrictInt, Field(ge=1, le=7)]
 
 
 class Mig(Spec):
-    """GPUs cut by MIG into devices of their own, each with its memory and compute units."""
+    """GPUs that MIG splits into devices, each with its own memory and compute units."""
 
     strategy: Literal["single", "mixed"] = "mixed"
-    """How nodes offer them: `mixed`, a resource for each profile; `single`, all as whole GPUs are; one on a cluster."""
+    """`mixed`: one extended resource per profile; `single`: all devices under the resource of whole GPUs. One
+    strategy per cluster."""
     layout: Annotated[dict[Profile, Instances], Field(min_length=1)]
-    """How many devices of which profile each GPU is cut into."""
+    """Number of devices of each profile on one GPU."""
     gpus: tuple[Amount, ...] = ()
-    """Indices of the GPUs that are cut; default: all of a node."""
+    """Indices of the GPUs to split; default: all GPUs of a node."""
 
 
 class Sharing(Spec):
-    """GPUs that several programs use at once."""
+    """GPUs that several programs use at the same time."""
 
     by: Literal["timeSlicing", "mps"]
-    """`timeSlicing`: one after the other, with nothing between their memory; `mps`: together, each with its part."""
+    """`timeSlicing`: programs take turns, and nothing divides the memory; `mps`: they run together, each with its
+    part."""
     replicas: Annotated[StrictInt, Field(ge=2)]
-    """How many pods share one GPU."""
+    """Number of pods that share one GPU."""
 
     @model_validator(mode="after")
     def few(self) -> Sharing:
         """Refuse more programs than MPS takes."""
         if self.by == "mps" and self.replicas > MOST_REPLICAS:
             raise validation_error(
-                "replicas", f"has replicas: {self.replicas}, but MPS takes {MOST_REPLICAS}; lower them"
+                "replicas", f"has replicas: {self.replicas}, but MPS allows at most {MOST_REPLICAS}; lower replicas"
             )
         return self

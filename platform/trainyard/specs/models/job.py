@@ -52,7 +52,7 @@ def own_key(key: str) -> str:
     if any(group == prefix or group.endswith("." + prefix) for prefix in RESERVED_PREFIXES):
         raise validation_error("reserved-key", "is set by controllers or by Trainyard; remove it")
     if is_of(key, (*GIVE_DEVICES, *GIVE_NETWORKS)):
-        raise validation_error("reserved-key", "gives pods devices or networks of their node; ask for them by fabric")
+        raise validation_error("reserved-key", "gives pods devices or networks of their node; use fabric instead")
     return key
 
 
@@ -88,12 +88,12 @@ Restarts = Annotated[StrictInt, Field(ge=0, le=MOST_RESTARTS)]
 
 
 class Gpu(Spec):
-    """A part of a GPU instead of whole ones."""
+    """A part of a GPU for each pod."""
 
     profile: Profile | None = None
     """MIG profile, such as `1g.10gb`."""
     shared: StrictBool = False
-    """Time-sliced or MPS replica."""
+    """Whether each pod gets a time-sliced or MPS replica of a GPU."""
 
     @model_validator(mode="after")
     def one_way(self) -> Gpu:
@@ -104,12 +104,12 @@ class Gpu(Spec):
 
 
 class Topology(Spec):
-    """How close together the pods must (`required`) or should (`preferred`) be: a level of the cluster's topology."""
+    """A level of the cluster's topology in which the pods must (`required`) or should (`preferred`) be together."""
 
     required: Name | None = None
-    """All pods in one domain of this level, or the run waits."""
+    """All pods run in one domain of this level; the run waits until one is free."""
     preferred: Name | None = None
-    """In as few domains of this level as there is room for."""
+    """The pods run in as few domains of this level as possible."""
 
     @model_validator(mode="after")
     def one_mode(self) -> Topology:
@@ -125,179 +125,184 @@ class Topology(Spec):
 
 
 class Checkpoint(Spec):
-    """Where the run saves its state, how often and how much: in a folder of the volume, the same for all its runs."""
+    """Where, how often and how much the run saves; all runs of the job use the same folder."""
 
     volume: Name
     """A volume of the team."""
     mount_path: MountPath = "/checkpoints"
-    """Where it stands in the container; the program gets it as CHECKPOINT_DIR."""
+    """Path of the folder in the container; the program gets it as CHECKPOINT_DIR."""
     every_minutes: Count = 30
-    """Minutes between two checkpoints; the program gets them as CHECKPOINT_EVERY_MINUTES."""
+    """Minutes between two checkpoints; the program gets the number as CHECKPOINT_EVERY_MINUTES."""
     size: Bytes
-    """Bytes of one checkpoint, all shards together."""
+    """Bytes of one checkpoint with all shards."""
     keep: Count = 3
-    """How many checkpoints stay; the program gets it as CHECKPOINT_KEEP."""
+    """Number of checkpoints that the program keeps; it gets the number as CHECKPOINT_KEEP."""
     folder: JobName | None = None
-    """The folder in the volume; default: the job's name. A job that is renamed keeps its folder by this."""
+    """Folder in the volume; default: the job's name. Set it to keep the folder when the job is renamed."""
 
 
 class Dataset(Spec):
-    """A volume of the team that the run reads."""
+    """A volume of the team with data for the run."""
 
     volume: Name
     """A volume of the team."""
     mount_path: MountPath
-    """Where it stands in the container."""
+    """Path of the volume in the container."""
     read_only: StrictBool = True
-    """False where the run writes to it."""
+    """`false` if the run writes to the volume."""
     sub_path: RelativePath | None = None
-    """A folder of the volume instead of all of it."""
+    """Folder of the volume; default: the whole volume."""
 
 
 class File(Spec):
-    """A small file from beside the job file; it becomes a ConfigMap and part of the run's digest."""
+    """A small file next to the job file; it becomes a ConfigMap and part of the run's digest."""
 
     source: RelativePath
-    """Path from the job file's folder; at most 1 MiB for all files of a job, UTF-8."""
+    """Path relative to the job file's folder; all files of a job together have at most 1 MiB of UTF-8 text."""
     mount_path: MountPath
-    """The folder in the container; the file keeps its name."""
+    """Folder in the container; the file keeps its name."""
 
 
 class Patch(Spec):
-    """The way out of everything derived: a strategic merge into one object of the run; null removes."""
+    """A strategic merge patch of one object of the run; null removes a field."""
 
     object: Text
-    """Kind of the object."""
+    """Kind of the object, such as `JobSet`."""
     role: Name | None = None
-    """The role whose pods it changes; default: all of the object."""
+    """Role whose pods the patch changes; default: the whole object."""
     merge: dict[str, Any]
-    """What to merge, from the object's root."""
+    """Fields to merge, from the object's root."""
     reason: Reason
-    """Why; plan and report show it."""
+    """Reason for the patch; the plan and the report show it."""
 
 
 class Job(Spec):
-    """One training job; everything that follows from it and the cluster is derived, see `trainyard explain`."""
+    """One training job; `trainyard explain` shows all values that follow from it and the cluster."""
 
     cluster: Name
-    """Where it runs: a file of platform/clusters."""
+    """Cluster that runs the job: a file in `platform/clusters`."""
     launcher: Name
-    """How the processes start."""
+    """Program that starts the processes."""
     kind: Text | None = None
-    """Which API object carries them; default: JobSet, or what on the cluster gives what the launcher needs."""
+    """Kind of the API object that runs the pods; default: JobSet, or another kind of the cluster that the launcher
+    needs."""
     runtime: Name | None = None
-    """With kind TrainJob: a runtime of the cluster among `platform/extra`, in place of the run's own."""
+    """For kind TrainJob: a runtime in `platform/extra` to use instead of one that Trainyard writes for the run."""
     image: Image
-    """By digest: `registry/path@sha256:…`."""
+    """Container image by digest: `registry/path@sha256:…`."""
     program: Program | None = None
-    """Path of the script in the image, without python or torchrun in front."""
+    """Path of the script in the image, without `python` or `torchrun` before it."""
     module: Module | None = None
-    """A Python module, instead of `program`."""
+    """Python module to run, instead of `program`."""
     command: Command | None = None
-    """Any executable, instead of `program`, with its first arguments; it is started as it is, without a shell."""
+    """Executable with its first arguments, instead of `program`; no shell interprets it."""
     args: tuple[VariableValue, ...] = ()
-    """Arguments of the program or command; whole numbers may be bare, everything else is text."""
+    """Arguments of the program, module or command; quote everything but whole numbers."""
     working_dir: MountPath | None = None
-    """Default: the image's."""
+    """Working directory of the program; default: the image's."""
     processes_per_node: Count | None = None
-    """Default: one a GPU, or one."""
+    """Processes in each pod; default: one per GPU, or one without GPUs."""
 
     pool: Name
-    """A node pool of the cluster."""
+    """Pool of the cluster's nodes."""
     nodes: Count = 1
-    """How many pods of workers."""
+    """Number of worker pods, each on a node or a part of one."""
     gpus_per_node: Amount = 0
     """Whole GPUs of each pod."""
     cpus_per_node: Count | None = None
-    """Whole CPUs; default: the node's, less daemons, times the share of its GPUs."""
+    """Whole CPUs of each pod; default: the CPUs that daemons leave on a node, in proportion to the GPUs used."""
     memory_per_node: Room | None = None
-    """Bytes; default as for CPUs."""
+    """Memory of each pod in bytes; default: the memory that daemons leave on a node, in proportion to the GPUs used."""
     shared_memory: Room | None = None
-    """Size limit of `/dev/shm`, counted in the memory."""
+    """Size limit of `/dev/shm` in bytes, counted in the memory; default: 8Gi per process, at most a quarter of the
+    memory."""
     scratch: Scratched | None = None
-    """Local disk at `/scratch`, new for each pod: a size, or `{size, medium: nvme}` on the pool's `localDisks`."""
+    """Local disk at `/scratch`, empty for each new pod: a size, or `{size, medium: nvme}` for the pool's
+    `localDisks`."""
     gpu: Gpu | None = None
-    """A part of a GPU for each pod, instead of gpusPerNode."""
+    """Part of a GPU for each pod, instead of `gpusPerNode`."""
     roles: Annotated[dict[Name, Role], Field(max_length=ROLES)] = {}
-    """Pods beside the workers, by the names that the launcher knows."""
+    """Pods in addition to the workers, by the role names of the launcher."""
 
     queue: Name
-    """A queue of the cluster that admits the team."""
+    """Queue of the cluster that admits the team."""
     priority: Name | None = None
-    """A priority of the cluster; default: Kueue's zero."""
+    """Priority of the cluster; default: 0, as in Kueue."""
     topology: Topology | None = None
-    """How close together the pods run; default: anywhere in the pool."""
+    """How close together the pods run; default: close together if the cluster has racks, else anywhere in the pool."""
     fabric: Literal["rdma", "tcp"] = "tcp"
-    """The network between ranks: NICs of the training fabric, or the cluster's own."""
+    """Network between ranks: `rdma`, the NICs of the training fabric; `tcp`, the cluster's network."""
 
     env: dict[VariableName, VariableValue] = {}
-    """`NAME: value`; whole numbers may be bare."""
+    """Environment variables, each `NAME: value`; quote everything but whole numbers."""
     secrets: dict[VariableName, SecretRef] = {}
-    """`NAME: secret/key`; the value never stands in Git."""
+    """Environment variables from Secrets, each `NAME: secret/key`; values are never in Git."""
     env_from: Annotated[tuple[EnvFrom, ...], Field(max_length=VOLUMES)] = ()
-    """All keys of Secrets and ConfigMaps as variables; those that are set by name go before."""
+    """Secrets and ConfigMaps whose keys all become environment variables; variables that are set by name override
+    them."""
     mounts: Annotated[tuple[Mount, ...], Field(max_length=VOLUMES)] = ()
-    """Secrets, ConfigMaps, tokens and the job's `volumes` as files in the training container."""
+    """Secrets, ConfigMaps, tokens and entries of `volumes` as files in the training container."""
     checkpoint: Checkpoint | None = None
     """Where, how often and how much the run saves."""
     data: Annotated[tuple[Dataset, ...], Field(max_length=VOLUMES)] = ()
-    """Volumes of the team that it reads."""
+    """Volumes of the team with data for the run."""
     files: Annotated[tuple[File, ...], Field(max_length=VOLUMES)] = ()
-    """Small files beside the job file that it reads."""
+    """Small files next to the job file that the run reads."""
 
     min_nodes: Count | None = None
-    """Elastic lower bound."""
+    """Smallest number of worker pods of an elastic job."""
     max_nodes: Count | None = None
-    """Elastic upper bound, beside `minNodes`; default: `nodes`, with which the run begins."""
+    """Largest number of worker pods of an elastic job; default: `nodes`, the number at the start."""
     array: Array | None = None
-    """Independent indices instead of one gang."""
+    """Independent copies of the program, instead of ranks that work together."""
     after: tuple[JobRef, ...] = ()
-    """Jobs that have to end well before this one begins, each `team/job` or a job of the same team; a job that says it,
-    if only `[]`, is a step of a pipeline, and Argo CD does not start it."""
+    """Jobs that must succeed before this one starts, each `team/job` or a job of the same team. A job with `after`,
+    even `[]`, is a step of a pipeline, so Argo CD does not start it."""
     spot: StrictBool = False
-    """May run on nodes that are taken away at short notice."""
+    """Whether the job may run on nodes that the provider takes away at short notice."""
     restarts: Restarts | None = None
-    """How often the whole gang may be started again; default: three, and twice the nodes that it is likely to lose."""
+    """Number of times that the whole gang may restart; default: 3 plus twice the number of nodes that the run is
+    expected to lose."""
     max_hours: Hours | None = None
-    """Deadline of the run, in hours."""
+    """Deadline of the run, in hours; default: none."""
     grace_seconds: Count | None = None
-    """Termination grace; default: what a checkpoint takes, at least 30."""
+    """Seconds that pods get to end after SIGTERM; default: time for a checkpoint, at least 30."""
 
     containers: Annotated[tuple[dict[str, Any], ...], Field(max_length=CONTAINERS), AfterValidator(few)] = ()
-    """Kubernetes containers beside the training one, as sidecars that end with it; their resources count."""
+    """Kubernetes containers beside the training container; they end with it, and their resources count."""
     init_containers: Annotated[tuple[dict[str, Any], ...], Field(max_length=CONTAINERS), AfterValidator(few)] = ()
-    """Kubernetes init containers, which end before training begins; their resources count."""
+    """Kubernetes init containers, which end before training starts; their resources count."""
     volumes: Annotated[tuple[dict[str, Any], ...], Field(max_length=VOLUMES), AfterValidator(few)] = ()
-    """Kubernetes volumes, for those containers and for `mounts`."""
+    """Kubernetes volumes, for `containers`, `initContainers` and `mounts`."""
     run_as_user: Amount | None = None
-    """Number of the user that the program is; default: the team's, or 1000."""
+    """User ID of the program; default: the team's, or 1000."""
     run_as_group: Amount | None = None
-    """Number of its group, which owns what it writes on shared volumes; default: the team's, or the user's number."""
+    """Group ID of the program, which owns its files on shared volumes; default: the team's, or the user ID."""
     supplemental_groups: tuple[Amount, ...] = ()
-    """More groups of the user, such as those that own data sets on a shared file system; default: the team's."""
+    """Further group IDs, such as those that own data sets on a shared file system; default: the team's."""
     service_account: Name | None = None
-    """A service account that the team lists; default: none, without a token."""
+    """Service account that the team lists; default: none, and no token."""
     image_pull_secrets: tuple[Name, ...] = ()
-    """Secrets of the team for the registry."""
+    """Secrets of the team with credentials for the registry."""
     labels: OwnLabels = {}
-    """On every object and pod of the run."""
+    """Labels of every object and pod of the run."""
     annotations: OwnLabels = {}
-    """On every object and pod of the run."""
+    """Annotations of every object and pod of the run."""
     patches: Annotated[tuple[Patch, ...], Field(max_length=PATCHES), AfterValidator(few)] = ()
-    """The way out of everything derived."""
+    """Changes of rendered objects that no other field can make."""
 
     run: Count | None = None
-    """Raise it to run the same spec again."""
+    """Number to raise when the same spec should run again."""
     renamed_from: JobName | None = None
-    """The job's name before, as `trainyard rename` writes it: its run of that name ends, one of this name begins."""
+    """Former name of the job, as `trainyard rename` writes it: its run ends, and a run with the new name starts."""
     retired: StrictBool = False
-    """`true` stops the run; the file stays."""
+    """`true` stops the run; keep the file until that is merged."""
     waive: Waive = {}
-    """Findings that are accepted, each `rule: reason`."""
+    """Accepted findings, each `rule: reason`."""
     description: StrictStr | None = None
-    """Words for people."""
+    """Free text for readers."""
     owner: StrictStr | None = None
-    """Who answers for the job."""
+    """Person or group responsible for the job."""
 
     @property
     def step(self) -> bool:

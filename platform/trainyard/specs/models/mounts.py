@@ -27,14 +27,14 @@ def one_of(spec: Spec, *fields: str) -> None:
 
 
 class EnvFrom(Spec):
-    """All keys of a Secret or a ConfigMap as variables; a variable that is set otherwise goes before."""
+    """All keys of a Secret or a ConfigMap as environment variables; variables that are set by name override them."""
 
     secret: SubdomainName | None = None
     """A Secret that the team lists."""
     config_map: SubdomainName | None = None
     """A ConfigMap that the team lists."""
     prefix: VariableName | None = None
-    """What their names begin with beside the key."""
+    """Text before each key in the variable's name; default: none."""
 
     @model_validator(mode="after")
     def one_source(self) -> EnvFrom:
@@ -47,9 +47,9 @@ class Token(Spec):
     """A token of the job's service account, which the kubelet renews."""
 
     audience: Text
-    """Who is to take it, such as `vault` or `sts.amazonaws.com`."""
+    """Service that the token is for, such as `vault` or `sts.amazonaws.com`."""
     expiration_seconds: Annotated[StrictInt, Field(ge=600, le=MOST)] = 3600
-    """Seconds that one is good for; it is renewed after four fifths of them."""
+    """Seconds until the token expires; the kubelet renews it after 80% of them."""
 
 
 class Mount(Spec):
@@ -60,24 +60,24 @@ class Mount(Spec):
     config_map: SubdomainName | None = None
     """A ConfigMap that the team lists."""
     token: Token | None = None
-    """A token of the service account, in a file `token`."""
+    """A token of the service account, in a file named `token`."""
     volume: Name | None = None
-    """One of the job's `volumes`; those of the team are under `data`."""
+    """Name of an entry of the job's `volumes`; for volumes of the team use `data`."""
     mount_path: MountPath
-    """The folder in the container."""
+    """Folder in the container."""
     items: dict[Text, RelativePath] = {}
-    """`key: path` of a Secret or ConfigMap: only these keys, at these paths below the folder."""
+    """Keys of the Secret or ConfigMap to mount, each `key: path` below the folder; default: all."""
     sub_path: RelativePath | None = None
-    """A folder of the volume instead of all of it."""
+    """Folder of the volume; default: the whole volume."""
     read_only: StrictBool = True
-    """False where the program writes to the volume; all else is read-only."""
+    """`false` if the program writes to the volume; other mounts are always read-only."""
 
     @model_validator(mode="after")
     def one_source(self) -> Mount:
         """Refuse several sources or none, and what means nothing to the one that is there."""
         one_of(self, "secret", "config_map", "token", "volume")
         if self.items and not (self.secret or self.config_map):
-            raise validation_error("one-of", "has items, which are keys of a secret or a configMap; remove them")
+            raise validation_error("one-of", "has items, which only work with secret or configMap; remove items")
         if self.volume is None and (self.sub_path is not None or not self.read_only):
-            raise validation_error("one-of", "has subPath or readOnly, which a volume alone may have; remove it")
+            raise validation_error("one-of", "has subPath or readOnly, which only work with volume; remove them")
         return self

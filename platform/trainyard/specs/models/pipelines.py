@@ -10,22 +10,23 @@ from trainyard.specs.models.base import Image, Name, Spec, validation_error
 
 
 class Pipelines(Spec):
-    """A Kubeflow Pipelines that somebody else installs; jobs that say `after` are its steps."""
+    """A Kubeflow Pipelines that somebody else installs; jobs with `after` are its steps."""
 
     image: Image
-    """By digest: any image with Python 3.9 or newer as `python3`; each step's own pod runs in it, and waits."""
+    """Image by digest with Python 3.9 or newer as `python3`; each step waits for its run in a pod of it."""
     service_account: Name = "pipeline-runner"
-    """Account of the steps' pods, which may start and end runs."""
+    """Service account of the steps' pods, which may start and end runs."""
     namespaces: dict[Name, Name] = {}
-    """By team, the namespace where its own account is; other teams have no pipelines."""
+    """Namespace of each team's service account, by team; other teams have no pipelines."""
     namespace: Name | None = None
-    """Where one account for all teams is, which may start and end every team's runs; default: each team's own."""
+    """Namespace of one service account for all teams, which may start and end every run; default: one in each
+    team's namespace."""
 
     @model_validator(mode="after")
     def one_owner_each(self) -> Self:
         """Refuse an account of several teams among those of single teams."""
         if self.namespaces and self.namespace is not None:
-            raise validation_error("pipelines", "has namespace beside namespaces; remove namespace")
+            raise validation_error("pipelines", "has both namespace and namespaces; remove one")
         twice = sorted(
             {namespace for namespace in self.namespaces.values() if list(self.namespaces.values()).count(namespace) > 1}
         )

@@ -42,14 +42,14 @@ Shaped = Annotated[
 
 
 class Taint(Spec):
-    """A node taint; the pool's flavor tolerates it."""
+    """A taint of nodes; the pool's flavor tolerates it."""
 
     key: LabelKey
     """Key of the taint."""
     value: str = ""
-    """Its value; default: none."""
+    """Value of the taint; default: none."""
     effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] = "NoSchedule"
-    """What happens to pods that do not tolerate it."""
+    """Effect on pods that do not tolerate the taint."""
 
     def tolerated(self) -> dict[str, str]:
         """Return the toleration of it, value included where it has one."""
@@ -76,24 +76,25 @@ TopologyOptions = dict[Literal["prefer-closest-numa-nodes", "max-allowable-numa-
 
 
 class Kubelet(Spec):
-    """Settings of the kubelet on a pool's nodes, in the words of KubeletConfiguration v1beta1."""
+    """Settings of the kubelet on a pool's nodes, named as in KubeletConfiguration v1beta1."""
 
     topology_manager_policy: Literal["none", "best-effort", "restricted", "single-numa-node"] = "none"
-    """What the kubelet does with a pod whose devices, CPUs and memory are not of the same NUMA nodes."""
+    """How strictly the kubelet keeps a pod's devices, CPUs and memory on the same NUMA nodes."""
     topology_manager_scope: Literal["container", "pod"] = "container"
-    """Whether NUMA nodes are chosen for each container or for the pod."""
+    """Whether the kubelet chooses NUMA nodes for each container or for the whole pod."""
     cpu_manager_policy: Literal["none", "static"] = "none"
-    """`static` gives containers with whole CPUs CPUs of their own."""
+    """`static` gives CPUs of their own to containers with whole CPUs."""
     cpu_manager_policy_options: CpuOptions = {}
-    """Options of the static CPU manager, as texts: `{full-pcpus-only: "true"}`."""
+    """Options of the static CPU manager, with values as text: `{full-pcpus-only: "true"}`."""
     topology_manager_policy_options: TopologyOptions = {}
-    """Options of the topology manager, as texts."""
+    """Options of the topology manager, with values as text."""
     memory_manager_policy: Literal["None", "Static"] = "None"
-    """`Static` gives guaranteed pods memory of their NUMA nodes."""
+    """`Static` gives guaranteed pods memory of their NUMA nodes only."""
     reserved_cpus: CpuList | None = Field(default=None, alias="reservedSystemCPUs")
-    """CPU list such as `0-1,64-65`; default: the first cores of every NUMA node, as many as the shape reserves."""
+    """CPUs for the system, such as `0-1,64-65`; default: the first cores of every NUMA node, as many as the shape
+    reserves."""
     max_pods: Count = 110
-    """The most pods of a node."""
+    """Largest number of pods on a node."""
 
 
 DeviceAccess = Annotated[
@@ -107,48 +108,49 @@ class Pool(Spec):
     """Nodes of one shape."""
 
     shape: Shaped
-    """A preset's name, or the shape spelled out."""
+    """Name of a preset, or all fields of a shape."""
     nodes: Count
-    """How many there are."""
+    """Number of nodes."""
     racks: Count = 1
-    """Nodes are split evenly over racks."""
+    """Number of racks; the nodes are split evenly over them."""
     blocks: Count = 1
-    """Racks are split evenly over blocks."""
+    """Number of blocks; the racks are split evenly over them."""
     spot: StrictBool = False
-    """Whether the nodes are taken away at short notice."""
+    """Whether the provider takes nodes away at short notice."""
     notice_seconds: Count | None = None
-    """Seconds that pods have from the notice to the end of a spot node; default: what the shape says, else 30."""
+    """Seconds between the notice and the end of a spot node; default: the shape's, else 30."""
     losses_per_month: Rate | None = None
-    """How often one node fails, is drained or taken away in 30 days; default 0.13, or 3 for spot nodes."""
+    """How often one node fails, is drained or is taken away in 30 days; default: 0.13, or 3 for spot nodes."""
     price_per_gpu_hour: Rate | None = None
-    """What a GPU of the pool costs in an hour, in whatever money the company counts; a plan says it of what starts."""
+    """Price of one GPU for an hour, in any currency; the plan shows what new runs cost."""
     labels: Labels = {}
-    """Labels that the nodes carry beside `trainyard.dev/pool`."""
+    """Labels of the nodes in addition to `trainyard.dev/pool`."""
     taints: tuple[Taint, ...] = ()
-    """Taints of its nodes, which the pool's flavor tolerates."""
+    """Taints of the nodes, which the pool's flavor tolerates."""
     mig: Mig | None = None
-    """How its GPUs are cut by MIG; default: they are whole."""
+    """How MIG splits the GPUs; default: GPUs stay whole."""
     sharing: Sharing | None = None
-    """How several pods share each of its GPUs; default: they do not."""
+    """How several pods share each GPU; default: they do not."""
     nvlink: Name | None = None
-    """Level of the topology that is the NVLink domain of its nodes, where that is more than a node."""
+    """Level of the topology that is one NVLink domain, if NVLink connects several nodes."""
     kubelet: Kubelet | None = None
-    """None where the provider sets the kubelet."""
+    """Settings of the kubelet; leave it out where the provider configures the kubelet."""
     system: System = System()
-    """How the pool's nodes are set up where that differs from the cluster's other nodes."""
+    """Software of the pool's nodes, where it differs from the cluster's `system`."""
     disk: Room | None = None
     """Bytes of the file system with the kubelet's folder, for scratch, logs and images; default: the shape's."""
     local_disks: LocalDisks | None = None
-    """Local disks for `scratch: {medium: nvme}`; default: none that are known."""
+    """Local disks for `scratch: {medium: nvme}`; default: none."""
     device_access: DeviceAccess | None = None
-    """Who may open the GPUs' device files: `open`, every user; `udev`, every user by a rule that is rendered for the
-    nodes; or the numbers of the groups that own them, which pods then get. AMD's are closed on most distributions."""
+    """Access to the GPUs' device files: `open`, every user; `udev`, every user, by a udev rule that Trainyard
+    renders for the nodes; or the IDs of the groups that own them, which pods then get. Most distributions restrict
+    AMD's."""
     daemons: tuple[PoolDaemon, ...] = ()
-    """What others run on every node of the pool; told, it takes the place of what the shape assumes."""
+    """Daemons that others run on every node of the pool; they replace the shape's assumption."""
     pci: tuple[PciAddress, ...] = ()
-    """PCI addresses of the shape's NICs on these nodes, in its order; default: those that the shape knows."""
+    """PCI addresses of the NICs on these nodes, in the shape's order; default: the shape's."""
     interfaces: tuple[Text, ...] = ()
-    """Network devices of the shape's NICs on these nodes, in its order, such as `ens1f0np0`."""
+    """Network devices of the NICs on these nodes, in the shape's order, such as `ens1f0np0`."""
 
     def tolerations(self) -> list[dict[str, str]]:
         """Return the tolerations of every taint of the nodes, value included where it has one."""
@@ -173,12 +175,12 @@ class Pool(Spec):
         known: dict[str, Any] = {}
         if self.kubelet_disk is not None:
             known["ephemeral_storage"] = self.kubelet_disk
-        known |= self.named(shape)
+        known |= self.named_nics(shape)
         if self.daemons:
             known["daemons"] = kept_share(self.daemons)
         return shape.model_copy(update=known) if known else shape
 
-    def named(self, shape: Shape) -> dict[str, Any]:
+    def named_nics(self, shape: Shape) -> dict[str, Any]:
         """Return the shape's NICs with the addresses and names that the pool says, where it says one for each."""
         said = {field: values for field, values in (("pci", self.pci), ("interface", self.interfaces)) if values}
         if not said or any(len(values) != len(shape.nics) for values in said.values()):
@@ -205,7 +207,7 @@ class Pool(Spec):
         """Refuse two sizes for the one disk with the kubelet's folder."""
         if self.disk is not None and self.local_disks is not None and self.local_disks.storage is None:
             raise validation_error(
-                "one-of", "has disk, and localDisks without storage, which are the same disk; remove disk"
+                "one-of", "has disk, and localDisks without storage, but both mean one disk; remove disk"
             )
         return self
 
@@ -213,5 +215,5 @@ class Pool(Spec):
     def one_way(self) -> Pool:
         """Refuse GPUs that are both cut and shared: MPS takes no MIG devices (k8s-device-plugin v0.20.0 README.md)."""
         if self.mig is not None and self.sharing is not None:
-            raise validation_error("one-of", "has mig and sharing; cut its GPUs or share them, in pools of their own")
+            raise validation_error("one-of", "has both mig and sharing; remove one, or use two pools")
         return self

@@ -13,16 +13,16 @@ Priority = Annotated[StrictInt, Field(ge=-(2**31), le=2**31 - 1)]
 
 
 class Quota(Spec):
-    """An amount of a pool: by GPUs or nodes (CPUs and memory follow from the shape), or spelled out."""
+    """An amount of a pool, in GPUs or nodes (CPUs and memory follow from the shape), or in CPUs and memory."""
 
     gpus: Amount | None = None
-    """GPUs; of parts of GPUs, cards."""
+    """Number of GPUs; for parts of GPUs, number of whole cards."""
     nodes: Amount | None = None
-    """Whole nodes."""
+    """Number of whole nodes."""
     cpus: Amount | None = None
-    """CPUs, with `memory`, of a pool without GPUs."""
+    """CPUs of a pool without GPUs; needs `memory`."""
     memory: Room | None = None
-    """Bytes, with `cpus`."""
+    """Bytes of memory; needs `cpus`."""
 
     @model_validator(mode="after")
     def one_way(self) -> Quota:
@@ -48,11 +48,11 @@ class Preemption(Spec):
     """Kueue's ClusterQueue.spec.preemption."""
 
     reclaim_within_cohort: Literal["Never", "LowerPriority", "Any"] = "Never"
-    """Whose workloads of other queues are ended to get back what they borrowed."""
+    """Which workloads of other queues are preempted to get lent quota back."""
     within_cluster_queue: Literal["Never", "LowerPriority", "LowerOrNewerEqualPriority"] = "Never"
-    """Which workloads of the queue itself are ended for one that waits."""
+    """Which workloads of this queue are preempted for one that waits."""
     borrow_within_cohort: BorrowWithinCohort | None = None
-    """Whether workloads of lower priority are ended for one that borrows, as Kueue has it."""
+    """Whether a workload that has to borrow preempts workloads of lower priority."""
 
     @model_validator(mode="after")
     def reclaim_first(self) -> Preemption:
@@ -76,38 +76,39 @@ Scheduler = Literal["kueue", "volcano"]
 
 
 class Queue(Spec):
-    """A ClusterQueue and, in every admitted team's namespace, a LocalQueue of the same name; Kueue's own words."""
+    """A ClusterQueue, with a LocalQueue for every admitted team; fields are named as in Kueue."""
 
     teams: Annotated[tuple[Name, ...], Field(min_length=1), AfterValidator(named_once)]
-    """Teams whose jobs it admits; each gets a LocalQueue in its namespace."""
+    """Teams whose jobs the queue admits; each gets a LocalQueue in its namespace."""
     scheduler: Scheduler = "kueue"
-    """Who admits its jobs; of `volcano` it is a Queue of Volcano's, for VolcanoJobs, with a pool of its own."""
+    """Scheduler that admits the jobs; `volcano` makes a Volcano Queue for VolcanoJobs, which needs a pool of its
+    own."""
     cohort: SubdomainName | None = None
-    """The cohort that it lends to and borrows from; default: none."""
+    """Cohort that the queue lends to and borrows from; default: none."""
     nominal_quota: Annotated[dict[Name, Quota], Field(min_length=1)]
-    """What it has of each pool."""
+    """The queue's own quota of each pool."""
     borrowing_limit: dict[Name, Quota] = {}
-    """The most that it borrows of a pool; default: whatever its cohort has to spare."""
+    """Largest amount of each pool that the queue borrows; default: all unused quota of its cohort."""
     lending_limit: dict[Name, Quota] = {}
-    """The most that it lends of a pool; default: all of its quota."""
+    """Largest amount of each pool that the queue lends; default: all of its quota."""
     preemption: Preemption = Preemption()
-    """Which workloads are ended for others."""
+    """Which workloads are preempted for others."""
     queueing_strategy: Literal["StrictFIFO", "BestEffortFIFO"] = "BestEffortFIFO"
-    """Whether a job that does not fit holds up those behind it (`StrictFIFO`)."""
+    """`StrictFIFO`: a job that does not fit blocks all behind it; `BestEffortFIFO`: smaller jobs may pass."""
     flavor_fungibility: Fungibility = {}
-    """What is tried first where a job may run on several pools, as Kueue has it."""
+    """Order in which Kueue tries several pools, borrowing and preemption."""
     fair_weight: Size | None = None
-    """Its weight in fair sharing; default: Kueue's, 1."""
+    """Weight in fair sharing; default: 1, as in Kueue."""
     stop_policy: Literal["None", "Hold", "HoldAndDrain"] = "None"
-    """`Hold` admits nothing more; `HoldAndDrain` also ends what runs."""
+    """`Hold` admits no new workloads; `HoldAndDrain` also evicts running ones."""
 
 
 class Cohort(Spec):
-    """A Kueue Cohort: a parent in the quota tree and quota of its own."""
+    """A Kueue Cohort: its parent in the quota tree, and quota of its own."""
 
     parent: SubdomainName | None = None
-    """The cohort above it; default: none."""
+    """Cohort above this one; default: none."""
     nominal_quota: dict[Name, Quota] = {}
-    """Quota of its own, which its queues borrow."""
+    """Quota of the cohort itself, which its queues borrow."""
     fair_weight: Size | None = None
-    """Its weight in fair sharing; default: Kueue's, 1."""
+    """Weight in fair sharing; default: 1, as in Kueue."""

@@ -25,16 +25,16 @@ QUESTION = re.compile(r"https?://[^?#]*([?#]).*")
 def clonable(address: str) -> str:
     """Refuse the address of a page about a repository, which nobody can clone."""
     if (question := QUESTION.fullmatch(address)) is not None:
-        raise validation_error("form", f"should be what git clone takes; leave {question[1]!r} and all after it out")
+        raise validation_error("form", f"should be an address for git clone; remove {question[1]!r} and all after it")
     if (page := PAGE.fullmatch(address)) is not None:
-        raise validation_error("form", f"should be what git clone takes; leave /{page[1][:40]} out")
+        raise validation_error("form", f"should be an address for git clone; remove /{page[1][:40]}")
     return address
 
 
 def check_revision(revision: str) -> str:
     """Refuse a branch by the name that a clone has for it, and words that are no name."""
     if revision.startswith(("origin/", "refs/remotes/")):
-        raise validation_error("form", f"is the name in a clone; write {revision.rpartition('origin/')[2] or 'main'!r}")
+        raise validation_error("form", f"is a name in clones; write {revision.rpartition('origin/')[2] or 'main'!r}")
     if revision.split() != [revision]:
         raise validation_error("form", "should be a branch, tag or commit, without spaces")
     return revision
@@ -79,25 +79,26 @@ class Folders(Spec):
 
 
 class Repository(Spec):
-    """`platform/repository.yaml`."""
+    """Settings of the whole repository: `platform/repository.yaml`."""
 
     live: StrictBool
-    """Whether clusters sync it: then a run that exists at the base is frozen."""
+    """Whether clusters sync the repository; if `true`, runs that exist at the base of a change are frozen."""
     repo_url: RepositoryAddress = Field(alias="repoURL")
-    """Address of the Git repository, as Argo CD clones it."""
+    """Address from which Argo CD clones the repository."""
     revision: Revision = "main"
     """Branch or tag that Argo CD follows."""
     path: RepositoryPath = "generated"
-    """Path of the generated tree in the repository, without slashes at the ends."""
+    """Path of the generated tree in the repository, without a slash at its start or end."""
     registries: tuple[Registry, ...] = ()
-    """Registries (or registry/path prefixes) that images may come from; none: all."""
+    """Registries, or prefixes `registry/path`, that images may come from; default: all."""
     labels: tuple[LabelGroup, ...] = ()
-    """Groups (`example.com`) and single keys of labels and annotations that jobs may have, beside plain words."""
+    """Groups (`example.com`) and single keys that jobs may use in labels and annotations; keys without a prefix
+    need no entry."""
     unsaved_gpu_hours: Count = 50
     """GPU-hours that a run may take without a checkpoint; half of them where its queue or its nodes may stop it."""
     folders: Folders = Folders()
     """Which arguments and variables name folders that a job must mount."""
     policies: dict[Name, Reason] = {}
-    """Policies switched off: `policy-id: reason`."""
+    """Policies to switch off, each `policy-id: reason`."""
     waive: Waive = {}
-    """Findings on no other spec that are accepted, each `rule: reason`."""
+    """Accepted findings that belong to no other spec, each `rule: reason`."""

@@ -9,28 +9,28 @@ from trainyard.specs.models.start import Command, Module, Program
 
 
 class Role(Spec):
-    """Pods beside the workers: parameter servers, a launcher, a head; the launcher names the roles it knows."""
+    """Pods in addition to the workers, in a role that the launcher defines, such as `ps` or `head`."""
 
     nodes: Count = 1
-    """How many pods."""
+    """Number of pods."""
     gpus_per_node: Amount = 0
     """Whole GPUs of each pod."""
     cpus_per_node: Count | None = None
-    """Whole CPUs of each pod; default as for the workers."""
+    """Whole CPUs of each pod; default: as for the workers."""
     memory_per_node: Room | None = None
-    """Bytes of each pod; default as for the workers."""
+    """Memory of each pod in bytes; default: as for the workers."""
     pool: Name | None = None
-    """Default: the job's."""
+    """Pool of the pods; default: the job's."""
     program: Program | None = None
-    """What it runs instead of what the job names, as a script, a `module` or a `command`."""
+    """Path of the role's script; default: the job's `program`, `module` or `command`."""
     module: Module | None = None
-    """A Python module, instead of `program`."""
+    """Python module of the role, instead of `program`."""
     command: Command | None = None
-    """Any executable, instead of `program`."""
+    """Executable of the role with its first arguments, instead of `program`."""
     args: tuple[VariableValue, ...] | None = None
-    """Its arguments; default: the job's, unless it runs something of its own."""
+    """Arguments of the role; default: the job's, unless the role has its own program, module or command."""
     env: dict[VariableName, VariableValue] = {}
-    """Variables of its pods, beside the job's and before them."""
+    """Environment variables of the role's pods; they override the job's."""
 
     @model_validator(mode="after")
     def one_start(self) -> Role:
@@ -41,9 +41,9 @@ class Role(Spec):
 
 
 class Array(Spec):
-    """Independent indices of one job: each runs the program for itself, and is tried again for itself."""
+    """Independent copies of one job, numbered from 0; each runs the program alone and retries alone."""
 
     of: Count
-    """How many indices there are, numbered from 0."""
+    """Number of copies."""
     parallel: Count | None = None
-    """How many of them run at once; default: all."""
+    """Number of copies that run at the same time; default: all."""

@@ -17,11 +17,9 @@ def script(program: str) -> str:
     """Refuse a program that begins with a launcher or carries its arguments."""
     first, *rest = program.split() or [program]
     if first.split("/")[-1] in LAUNCHERS:
-        raise validation_error("program", f"starts with {first!r}, which the launcher adds; give the script alone")
+        raise validation_error("program", f"starts with {first!r}, which the launcher adds; write only the script")
     if program.startswith("-"):
-        raise validation_error(
-            "program", f"is {program[:40]!r}, which the launcher takes for an option; write ./ before it"
-        )
+        raise validation_error("program", f"is {program[:40]!r}, which looks like an option; write ./ before it")
     if rest:
         raise validation_error("program", "should be a path without spaces; put arguments into args")
     return program
@@ -42,11 +40,11 @@ def executable(command: tuple[str, ...]) -> tuple[str, ...]:
     """Refuse a command whose first word is none: it is no line of a shell."""
     first = command[0]
     if not first or len(first.split()) != 1:
-        raise validation_error("command", f"starts with {first!r}, which is no executable; write each word by itself")
+        raise validation_error("command", f"starts with {first!r}, which is not one word; write each word as an entry")
     if re.match(r"[A-Za-z_]\w*=", first):
-        raise validation_error("command", f"starts with {first[:40]!r}, which sets a variable; write it into env")
+        raise validation_error("command", f"starts with {first[:40]!r}, which sets a variable; move it to env")
     if first in BUILTINS:
-        raise validation_error("command", f"starts with {first!r}, which only a shell knows; write [bash, -c, '…']")
+        raise validation_error("command", f"starts with {first!r}, a command of the shell; write [bash, -c, '…']")
     return command
 
 

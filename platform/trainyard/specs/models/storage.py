@@ -12,37 +12,38 @@ from trainyard.specs.models.base import Name, Room, Spec, SubdomainName, Text
 
 
 class SecretName(Spec):
-    """A Secret beside a driver, with what it needs to speak to its storage; its values are never in Git."""
+    """A Secret that holds a driver's credentials for its storage; its values are never in Git."""
 
     name: SubdomainName
     """Name of the Secret."""
     namespace: Name
-    """Its namespace."""
+    """Namespace of the Secret."""
 
 
 class Storage(Spec):
     """A storage class."""
 
     provisioner: Text
-    """Name of the CSI driver; `drivers` of the cluster says that it is there."""
+    """Name of the CSI driver; list it in `drivers` of the cluster if it is installed."""
     access: Access = "ReadWriteMany"
-    """Access mode of its claims."""
+    """Access mode of the class's claims."""
     throughput: Room | None = None
-    """Bytes per second, whole class."""
+    """Bytes per second of the whole class."""
     parameters: dict[str, str] = {}
-    """Parameters of the StorageClass, as the driver's documentation names them."""
+    """Parameters of the StorageClass; the driver's documentation lists them."""
     secret: SecretName | None = None
     """The driver's Secret, for every call that needs one."""
     mount_options: tuple[Text, ...] = ()
-    """Such as `nfsvers=4.1`, `hard`, `nconnect=8`; a wrong one fails every mount."""
+    """Mount options, such as `nfsvers=4.1`, `hard`, `nconnect=8`; every mount fails if one is wrong."""
     reclaim: Literal["Retain", "Delete"] | None = None
-    """What becomes of a volume whose claim is deleted; default: Retain, but for scratch on local disks."""
+    """Fate of a volume when its claim is deleted; default: Retain, or Delete for scratch on local disks."""
     ownership: Ownership | None = None
-    """Who lets pods write: the kubelet (by fsGroup), the driver, or the server, where somebody prepares each volume."""
+    """Component that makes volumes writable: the kubelet (with fsGroup), the driver, or the server, where an
+    administrator prepares each volume."""
     existing: StrictBool = False
-    """The class is there already and is not ours to make."""
+    """`true` if the class exists already, so that Trainyard does not render it."""
     allow_volume_expansion: StrictBool | None = None
-    """Whether its volumes may grow; default: as the driver does, and of a class that exists unknown."""
+    """Whether volumes can grow; default: the driver's behaviour, or unknown for an existing class."""
     binding: Literal["Immediate", "WaitForFirstConsumer"] = "Immediate"
     """When a volume is made for a claim: at once, or when a pod is scheduled."""
 

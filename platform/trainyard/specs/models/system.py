@@ -20,16 +20,18 @@ OTHER_RUNTIME: dict[str, Runtime] = {"openshift": "cri-o"}
 
 
 class System(Spec):
-    """How nodes are set up, so that what they must be given comes out in the form that they read."""
+    """Software of the nodes, which decides in which form Trainyard renders files for them."""
 
     distribution: Distribution | None = None
-    """Default systemd: the kubelet and the container runtime are units, and the kubelet reads a folder of drop-ins."""
+    """Kubernetes distribution; default: `systemd`, with kubelet and container runtime as units and a kubelet
+    drop-in folder."""
     runtime: Runtime | None = None
-    """Default containerd; cri-o on OpenShift."""
+    """Container runtime; default: `containerd`, or `cri-o` on OpenShift."""
     kernel: KernelRelease | None = None
-    """Release of the nodes' kernel, such as "6.8", which decides how GPUs and NICs reach each other's memory."""
+    """Release of the nodes' kernel, such as "6.8"; it decides how GPUs and NICs access each other's memory."""
     nic_driver: Literal["inbox", "doca", "operator"] | None = None
-    """Driver of the NICs: the kernel's own, or the vendor's DOCA or OFED, on the host or by the network operator."""
+    """Driver of the NICs: `inbox`, the kernel's own; `doca`, DOCA or OFED on the host; `operator`, the same from
+    the network operator."""
 
 
 def resolve_system(cluster: System, pool: System) -> System:

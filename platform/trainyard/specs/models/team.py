@@ -48,46 +48,45 @@ def people(group: str) -> str:
     """Refuse a group that nobody is in, as with a space at an end, and those that Kubernetes puts everybody into."""
     if group != group.strip() or not group.isprintable():
         raise validation_error(
-            "form", "should be as the identity provider names it, without spaces at its ends and line ends"
+            "form", "should be the name at the identity provider, without line breaks or spaces at its ends"
         )
     if group.startswith("system:"):
-        raise validation_error(
-            "form", "is a group of Kubernetes' own, in which are others than the team's people; name theirs"
-        )
+        raise validation_error("form", "is a group of Kubernetes, with members outside the team; use the team's group")
     return group
 
 
 class Volume(Spec):
-    """A claim in the team's namespace, on every cluster that has the storage class and admits the team."""
+    """A PersistentVolumeClaim of the team, on every cluster that has its storage class."""
 
     storage: Name
     """A key of the cluster's `storage`."""
     size: Room
-    """Bytes; a volume never shrinks."""
+    """Bytes; a volume cannot shrink."""
     clusters: tuple[Name, ...] = ()
-    """Only these clusters; default: all that have the storage."""
+    """Clusters that get the volume; default: all that have the storage."""
 
 
 class ServiceAccount(Spec):
-    """An account that jobs may name, and what a provider reads on it."""
+    """A service account that jobs may name, with the annotations that its provider reads."""
 
     annotations: OwnLabels = {}
-    """Such as `eks.amazonaws.com/role-arn: arn:…`, by which its pods become somebody in the provider's eyes."""
+    """Annotations such as `eks.amazonaws.com/role-arn: arn:…`, which give pods an identity at the provider."""
 
 
 class Egress(Spec):
-    """What else the team's pods may reach inside the cluster or on its nodes."""
+    """An additional destination inside the cluster or on its nodes that the team's pods may reach."""
 
     namespace: Name | None = None
-    """Pods of this namespace."""
+    """Namespace of the pods to reach."""
     pods: Labels = {}
-    """Only pods of the namespace with these labels; default: all."""
+    """Labels of the pods to reach; default: all pods of the namespace."""
     cidr: Cidr | None = None
-    """A range of addresses, of nodes or of a server on the cluster's own network."""
+    """Address range to reach, of nodes or of a server on the cluster's network."""
     ports: Annotated[tuple[PortRange, ...], AfterValidator(some)]
-    """Such as `9000`, `"30000-30100"` or `"4567/UDP"`; of pods, those that they listen on, not their Service's."""
+    """Ports to reach, such as `9000`, `"30000-30100"` or `"4567/UDP"`; for pods, the container's ports, not the
+    Service's."""
     clusters: tuple[Name, ...] = ()
-    """Only these clusters; default: all that admit the team."""
+    """Clusters where the entry applies; default: all that admit the team."""
 
     @model_validator(mode="after")
     def one_of_two(self) -> Egress:
@@ -96,48 +95,49 @@ class Egress(Spec):
             raise validation_error("one-of", "should have exactly one of: namespace, cidr")
         if self.pods and self.namespace is None:
             raise validation_error(
-                "one-of", "has pods, which are those of a namespace; write namespace in place of cidr"
+                "one-of", "has both pods and cidr, but pods needs namespace; write namespace instead of cidr"
             )
         return self
 
 
 class Team(Spec):
-    """A team's people, Pod Security level, volumes and secrets; its name is the file's."""
+    """A team's group, Pod Security level, volumes and secrets; the file's name is the team's name."""
 
     group: Annotated[Text, AfterValidator(people)]
-    """The people's group, as the cluster's identity provider names it."""
+    """Group of the team's members, as the cluster's identity provider names it."""
     pod_security: Annotated[
         Annotated[SecurityLevel, Tag("plain")] | Annotated[dict[Name, SecurityLevel], Tag("map")],
         Discriminator(shape_of),
     ] = STRICTEST
-    """The namespace's Pod Security level, or a level for each cluster that differs: `{default: …, <cluster>: …}`."""
+    """Pod Security level of the namespace, or one level per cluster: `{default: …, <cluster>: …}`."""
     volumes: dict[Name, Volume] = {}
-    """Its volumes, by name."""
+    """Volumes of the team, by name."""
     secrets: tuple[SubdomainName, ...] = ()
     """Secrets that exist in the namespace; their values are never in Git."""
     config_maps: tuple[SubdomainName, ...] = ()
-    """ConfigMaps that exist in the namespace and that jobs may read; `kube-root-ca.crt` is in every one."""
+    """ConfigMaps in the namespace that jobs may read; `kube-root-ca.crt` exists everywhere and needs no entry."""
     service_accounts: Annotated[
         Annotated[tuple[Name, ...], Tag("plain")] | Annotated[dict[Name, ServiceAccount], Tag("map")],
         Discriminator(shape_of),
     ] = ()
-    """Service accounts that jobs may name, as a list or with their annotations; without one a job gets no token."""
+    """Service accounts that jobs may name, as a list or as a map with annotations; jobs without one get no token."""
     run_as_user: Amount | None = None
-    """Number of the user that its programs are, unless their job says otherwise; default: 1000."""
+    """User ID of the team's programs, unless the job sets one; default: 1000."""
     run_as_group: Amount | None = None
-    """Number of its group, which owns what it writes on shared volumes; default: the user's number."""
+    """Group ID of the team's programs, which owns their files on shared volumes; default: the user ID."""
     supplemental_groups: tuple[Amount, ...] = ()
-    """More groups of the user, such as those that own data sets on a shared file system."""
+    """Further group IDs, such as those that own data sets on a shared file system."""
     egress: tuple[Egress, ...] = ()
-    """What its pods may reach inside the cluster, beside each other; the world outside is open."""
+    """Destinations inside the cluster that the team's pods may reach in addition to each other; outside the cluster
+    all are open."""
     priorities: tuple[Name, ...] = ()
-    """Priorities that its jobs may have; none: all that the cluster has."""
+    """Priorities that the team's jobs may have; default: all priorities of the cluster."""
     python: StrictBool = False
-    """Whether jobs of this team may be Python files."""
+    """Whether the team's jobs may be Python files."""
     waive: Waive = {}
-    """Findings on the team that are accepted, each `rule: reason`."""
+    """Accepted findings on the team, each `rule: reason`."""
     description: str | None = None
-    """Words for people."""
+    """Free text for readers."""
 
     def level_on(self, cluster: str) -> SecurityLevel:
         """Return the Pod Security level of the team's namespace on a cluster."""

@@ -50,14 +50,14 @@ def check(job: JobFile, sizes: Mapping[str, int]) -> Iterator[Finding]:
             beside = [path.removeprefix(folder) for path in sizes if path.startswith(folder)]
             near = did_you_mean(file.source, beside, limit=4)
             yield RULES["missing-small-file"].at(
-                job.source, place, f"file {file.source!r} does not exist beside the job; {near}"
+                job.source, place, f"file {file.source!r} does not exist next to the job; {near}"
             )
         elif not KEY.fullmatch(name):
             message = f"file name {name!r} should have letters, digits, '-', '_' and '.' only; rename the file"
             yield RULES["file-name"].at(job.source, place, message)
         total += size or 0
     if total > MAX_TOTAL:
-        message = f"files have {total} bytes together, but a ConfigMap holds {MAX_TOTAL}; put large data on a volume"
+        message = f"files have {total} bytes together, but a ConfigMap takes {MAX_TOTAL}; put large data on a volume"
         yield RULES["file-size"].at(job.source, ("files",), message)
 
 
@@ -69,6 +69,6 @@ def decode(job: JobFile, read: Callable[[str], bytes]) -> tuple[dict[str, str], 
         try:
             texts[file.source] = read(f"{JOBS}/{job.team}/{file.source}").decode()
         except UnicodeDecodeError:
-            message = f"file {file.source!r} is no UTF-8 text; put binary data on a volume"
+            message = f"file {file.source!r} is not UTF-8 text; put binary data on a volume"
             findings.append(RULES["file-encoding"].at(job.source, ("files", index, "source"), message))
     return texts, findings

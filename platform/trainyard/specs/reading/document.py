@@ -29,7 +29,7 @@ def read(path: str, data: bytes) -> tuple[Source | None, list[Finding]]:
     if not documents:
         return None, findings or [problem("empty-file", path, "file is empty; write a spec into it or delete it")]
     if len(documents) > 1:
-        message = f"file has {len(documents)} documents; write one spec a file"
+        message = f"file has {len(documents)} documents; write one spec per file"
         findings.append(RULES["several-documents"].of(documents[1].location(), message))
     return Source(path, documents[0]), findings
 
@@ -84,7 +84,7 @@ def validate(model: type[S], source: Source) -> tuple[S | None, list[Finding]]:
     """Return the spec that a document says, or what is wrong with its fields, or that it stops Trainyard itself."""
     return judge_safely(
         lambda: check_document(model, source),
-        lambda why: (None, [UNFORESEEN.at(source, (), f"this file cannot be judged: {why}")]),
+        lambda why: (None, [UNFORESEEN.at(source, (), f"Trainyard cannot check this file: {why}")]),
     )
 
 

@@ -8,28 +8,28 @@ from typing import Any
 OBJECT = frozenset({"apiVersion", "metadata", "spec", "status"})
 """Fields of every object of Kubernetes."""
 
-NOWHERE = "leave it out"
+NOWHERE = "remove it"
 
 IN_JOBS: Mapping[str, str] = {
-    **dict.fromkeys(OBJECT, "it is an object's of Kubernetes, and a job's fields stand at the top"),
-    "namespace": "the folder jobs/<team>/ says it; leave it out",
-    "name": "the file's name says it; leave it out",
-    **dict.fromkeys(("replicas", "parallelism", "completions", "nnodes", "numNodes", "ntasks"), "write nodes"),
-    **dict.fromkeys(("nprocPerNode", "nproc_per_node", "slotsPerWorker"), "write processesPerNode"),
-    "resources": "write gpusPerNode, cpusPerNode and memoryPerNode",
-    **dict.fromkeys(("nodeSelector", "tolerations", "partition"), "the pool says it; write pool"),
-    "affinity": "write topology",
-    **dict.fromkeys(("volumeMounts", "persistentVolumeClaim"), "write data, checkpoint or mounts"),
-    **dict.fromkeys(("restartPolicy", "backoffLimit", "maxRestarts", "failurePolicy"), "write restarts"),
-    **dict.fromkeys(("activeDeadlineSeconds", "timeout"), "write maxHours"),
-    "terminationGracePeriodSeconds": "write graceSeconds",
-    "serviceAccountName": "write serviceAccount",
-    "priorityClassName": "write priority",
-    "entrypoint": "write program, module or command",
-    "securityContext": "write runAsUser, runAsGroup or supplementalGroups",
-    **dict.fromkeys(("schedulerName", "hostNetwork", "runtimeClassName", "dnsConfig"), "write it into patches"),
+    **dict.fromkeys(OBJECT, "it belongs to Kubernetes objects; write the job's fields at the top level"),
+    "namespace": "it follows from the folder jobs/<team>/; remove it",
+    "name": "it follows from the file's name; remove it",
+    **dict.fromkeys(("replicas", "parallelism", "completions", "nnodes", "numNodes", "ntasks"), "use nodes"),
+    **dict.fromkeys(("nprocPerNode", "nproc_per_node", "slotsPerWorker"), "use processesPerNode"),
+    "resources": "use gpusPerNode, cpusPerNode and memoryPerNode",
+    **dict.fromkeys(("nodeSelector", "tolerations", "partition"), "use pool"),
+    "affinity": "use topology",
+    **dict.fromkeys(("volumeMounts", "persistentVolumeClaim"), "use data, checkpoint or mounts"),
+    **dict.fromkeys(("restartPolicy", "backoffLimit", "maxRestarts", "failurePolicy"), "use restarts"),
+    **dict.fromkeys(("activeDeadlineSeconds", "timeout"), "use maxHours"),
+    "terminationGracePeriodSeconds": "use graceSeconds",
+    "serviceAccountName": "use serviceAccount",
+    "priorityClassName": "use priority",
+    "entrypoint": "use program, module or command",
+    "securityContext": "use runAsUser, runAsGroup or supplementalGroups",
+    **dict.fromkeys(("schedulerName", "hostNetwork", "runtimeClassName", "dnsConfig"), "set it by patches"),
     **dict.fromkeys(("imagePullPolicy", "ttlSecondsAfterFinished", "suspend"), NOWHERE),
-    "elasticPolicy": "write minNodes and maxNodes",
+    "elasticPolicy": "use minNodes and maxNodes",
 }
 """What to do about a field that a job has under another name, or not at all."""
 

@@ -72,14 +72,14 @@ def jobs(candidates: Iterable[Candidate], small: frozenset[str]) -> tuple[list[J
         place, words = one_candidate.place, JOB_WORDS & set(one_candidate.value)
         if place.path in small:
             if words == JOB_WORDS:
-                message = "file is a job, and another job names it in files; put a copy into a subfolder"
+                message = "file is a job, but another job lists it under files; copy it into a subfolder"
                 findings.append(problem("job-as-file", place.path, message))
             continue
         findings += one_candidate.findings
         if one_candidate.value and not words:
-            what = "no job, and no job names it in files; move it into a subfolder or delete it"
+            what = "not a job, and no job lists it under files; move it into a subfolder or delete it"
             if kind := foreign(one_candidate.value):
-                what = f"a {kind} of Kubernetes and no job; write a job's fields, or move it to {EXTRA}/<cluster>/"
+                what = f"a {kind} of Kubernetes, not a job; write a job's fields, or move it to {EXTRA}/<cluster>/"
             findings.append(problem("not-a-job", place.path, f"file is {what}"))
         elif one_candidate.source is not None:
             wrong = layout.job_name(place.path, place.name)
@@ -122,7 +122,7 @@ def programs(
                 "python-off", place.path, f"team {place.folder!r} has no jobs in Python; set python: true in {file}"
             )
         elif wrong is None and team is not None and not accepted[place.folder]:
-            message = f"python: true of {team_file(place.folder)} is not merged yet; merge it, or say --trust-checkout"
+            message = f"python: true of {team_file(place.folder)} is not merged yet; merge it, or use --trust-checkout"
             wrong = problem("python-off", place.path, message)
         findings += [wrong] if wrong else []
         allowed += [place] if wrong is None and team is not None else []
@@ -137,6 +137,6 @@ def once(jobs: Iterable[JobFile]) -> tuple[list[JobFile], list[Finding]]:
         taken = first.setdefault((job.team, job.name), job)
         if taken is not job:
             other = taken.source.file.rpartition("/")[2]
-            message = f"file makes job {job.name!r} a second time, beside {other}; delete or rename one"
+            message = f"file defines job {job.name!r}, which {other} also defines; delete or rename one"
             findings.append(RULES["duplicate-job"].of(job.source.location(), message))
     return list(first.values()), findings

@@ -68,7 +68,7 @@ def refuse_file(file: Found, path: str) -> Finding | None:
     if stat.S_ISLNK(file.stat.st_mode):
         return problem("symbolic-link", path, "file is a symbolic link; put the file itself here")
     if not file.regular:
-        return problem("not-a-file", path, "path is neither file nor folder; remove it")
+        return problem("not-a-file", path, "path is neither a file nor a folder; remove it")
     return None
 
 
@@ -87,7 +87,7 @@ def misspelt(path: str, paths: frozenset[str] = frozenset()) -> Finding | None:
         return None
     right = "yaml" if f".{right}" in SPELLINGS else right
     if f"{stem}.{right}" in paths:
-        return problem("duplicate-job", path, f"file makes {name!r} a second time, beside {name}.{right}; delete one")
+        return problem("duplicate-job", path, f"file makes {name!r} a second time, after {name}.{right}; delete one")
     return problem("file-ending", path, f"file ends in .{ending}; rename it to {name}.{right}")
 
 
@@ -96,7 +96,7 @@ def links(root: Path) -> Iterator[Finding]:
     teams = sorted(path.name for path in (root / JOBS).glob("*")) if not (root / JOBS).is_symlink() else []
     for path in (*dict.fromkeys((CLUSTERS.partition("/")[0], *SPECS)), *(f"{JOBS}/{team}" for team in teams)):
         if (root / path).is_symlink() and (path == SETTINGS or not path.endswith((".yaml", ".py"))):
-            yield problem("symbolic-link", path, "this is a symbolic link, which is not followed; put it here itself")
+            yield problem("symbolic-link", path, "symbolic links are not followed; put the folder itself here")
 
 
 def flat(folder: str, found: Iterable[Found]) -> tuple[list[Place], list[Finding]]:

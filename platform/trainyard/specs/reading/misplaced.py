@@ -64,7 +64,7 @@ def misplaced_problem(name: str) -> str:
     """Return the problem with a file in the platform's folder itself."""
     settings = SETTINGS.partition("/")[2]
     if meant(name, [settings]):
-        return f"file is called {name}, but only {settings} is read; rename it"
+        return f"file is named {name}, but Trainyard only reads {settings}; rename it"
     return f"file is in {PLATFORM}/ itself; move it to {CLUSTERS}/ or {TEAMS}/"
 
 

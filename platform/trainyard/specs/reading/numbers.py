@@ -38,7 +38,7 @@ def check(document: Document) -> Iterator[Finding]:
             continue
         written = ODD.match(lines[line], place.column - 1) or little(lines[line], place.column - 1, value)
         if written is not None:
-            message = f"{written[0][:LONGEST]} is read as {value}; write {value}, or put it in quotes"
+            message = f"{written[0][:LONGEST]} is read as {value}; write {value}, or quote it"
             yield RULES["number"].of(place, message)
 
 

@@ -46,7 +46,7 @@ def findings(error: ValidationError, model: type[BaseModel], source: Source, val
         found = RULES.get(rule, VALUE).of(source.location(path, key=key), message)
         yield replace(found, path=format_path(path) or None, hide=path[:1] == ("secrets",))
     if (more := len(errors) - FINDINGS) > 0:
-        yield RULES["too-many"].of(source.location(), f"{count_of(more, 'more field')} of this file are wrong, too")
+        yield RULES["too-many"].of(source.location(), f"{count_of(more, 'more field')} of this file are wrong too")
 
 
 def explain(details: ErrorDetails, model: type[BaseModel], value: Any) -> tuple[str, Path, str]:
@@ -59,7 +59,7 @@ def explain(details: ErrorDetails, model: type[BaseModel], value: Any) -> tuple[
     if kind == "missing":
         return "missing-field", path[:-1], f"{name} is missing; add it"
     if details["loc"][-1:] == ("[key]",):
-        name = f"the name {str(path[-1])[:LONGEST]!r} in {format_path(path[:-1]) or noun(model)}"
+        name = f"key {str(path[-1])[:LONGEST]!r} in {format_path(path[:-1]) or noun(model)}"
         return key_rule(kind), path, f"{name} {wanted_key(details, context)}"
     if kind in WANTED:
         return (

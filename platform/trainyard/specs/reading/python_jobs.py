@@ -159,7 +159,7 @@ def validate_job(place: Place, item: Mapping[str, Any]) -> tuple[JobFile | None,
     """Return one job of a program, or what is wrong with its name or its fields."""
     name, source = str(item["name"]), Source(place.path, line=int(item["line"]), job=str(item["name"]))
     if not encodable([name, item["job"]]):
-        message = f"job {name!r} holds half a surrogate pair, which no file can contain; correct the text"
+        message = f"job {name!r} contains half a surrogate pair, which is not valid text; correct it"
         return None, [RULES["python-error"].of(source.location(), message)]
     if path := document.too_deep(item["job"]):
         return None, [RULES["depth"].at(source, path, document.DEEP)]

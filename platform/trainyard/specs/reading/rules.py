@@ -34,7 +34,7 @@ FILES = (
     of_file("file-ending", "A spec's file ends in .yaml.", "rename the file"),
     of_file("file-size", "A spec with its small files has at most 1 MiB.", "split it, or put data on a volume"),
     of_file("file-encoding", "A small file is UTF-8 text.", "put binary data on a volume"),
-    of_file("missing-small-file", "A small file that a job names exists.", "use the name of a file beside the job"),
+    of_file("missing-small-file", "A small file that a job names exists.", "use the name of a file next to the job"),
     of_file("folder", "A file lies in the folder of its kind.", "move the file"),
     of_file("symbolic-link", "A spec is not a symbolic link.", "replace the link by the file"),
     of_file("not-a-file", "A spec is a plain file.", "remove it"),
@@ -53,7 +53,7 @@ FILES = (
     of_file("job-as-file", "A job is not another job's small file.", "copy it into a subfolder"),
     of_file(
         "not-a-job",
-        "Every file beside jobs is a job, or a job names it in files.",
+        "Every file next to jobs is a job, or a job lists it under files.",
         "move it into a subfolder, or delete it",
     ),
     of_file(

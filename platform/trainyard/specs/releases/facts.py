@@ -205,7 +205,7 @@ class Facts(Spec):
         """Return the known release that is nearest to one."""
         return nearest(version, self.releases)
 
-    def listed(self, version: str) -> str | None:
+    def known_release(self, version: str) -> str | None:
         """Return the known release that a version names, as it is published; None where it is none."""
         return next((known for known in self.releases if exact(known, version)), None)
 

@@ -31,16 +31,16 @@ MOST_THREADS = 8
 
 
 class Gpus(Spec):
-    """The accelerators of a node."""
+    """The GPUs of a node."""
 
     count: Few
-    """How many a node has."""
+    """Number of GPUs."""
     vendor: Literal["nvidia", "amd"]
-    """Who made them."""
+    """Manufacturer."""
     product: Text
-    """As the node's product label has it."""
+    """Value of the node's product label."""
     resource: Text = NVIDIA_GPU
-    """Extended resource of whole GPUs."""
+    """Name of the extended resource for whole GPUs."""
     memory: Room
     """Bytes of one GPU."""
 
@@ -54,28 +54,28 @@ class Nic(Spec):
     """One network interface of the training fabric."""
 
     name: Text
-    """RDMA device on the node, such as `mlx5_0`."""
+    """Name of the RDMA device on the node, such as `mlx5_0`."""
     pci: PciAddress | None = None
-    """PCI address, the same on every node of the shape; a network device's name depends on the mode of its port."""
+    """PCI address, equal on all nodes of the shape; the network device's name depends on the port's mode."""
     interface: Text | None = None
-    """Network device, such as `ens1f0np0`."""
+    """Name of the network device, such as `ens1f0np0`."""
     rail: Annotated[StrictInt, Field(ge=0, lt=MOST_NUMA)]
-    """Which rail it is on, from 0; NICs of one rail reach each other through one switch."""
+    """Number of the NIC's rail, from 0; one switch connects the NICs of a rail."""
     speed: Size
     """Bits per second."""
     link: Literal["ethernet", "infiniband", "either"]
-    """What the port speaks; `either` where it can be switched."""
+    """Protocol of the port; `either` if it can be switched."""
     virtual_functions: Amount = 0
-    """The most virtual functions that it can be split into; 0: it cannot."""
+    """Largest number of virtual functions; 0: none."""
 
 
 class Numa(Spec):
-    """One NUMA node: CPUs, memory and the indices of the GPUs and NICs that hang on it."""
+    """One NUMA node: its CPUs, its memory, and the indices of its GPUs and NICs."""
 
     cpus: CpuList
-    """CPU list, such as `0-55,112-167`."""
+    """CPUs of the NUMA node, such as `0-55,112-167`."""
     memory: Room
-    """Bytes."""
+    """Bytes of memory."""
     gpus: tuple[StrictInt, ...] = ()
     """Indices of its GPUs."""
     nics: tuple[StrictInt, ...] = ()
@@ -83,51 +83,51 @@ class Numa(Spec):
 
 
 class Share(Spec):
-    """CPUs and memory that pods cannot have."""
+    """CPUs and memory that are not available to pods."""
 
     cpus: Size
     """CPUs, whole or in thousandths (`500m`)."""
     memory: Room
-    """Bytes."""
+    """Bytes of memory."""
 
 
 class Shape(Spec):
-    """One node: capacity, what the system and daemons keep, and how devices hang on NUMA nodes."""
+    """One node: its capacity, the parts for the system and for daemons, and the NUMA nodes of its devices."""
 
     cpus: Annotated[StrictInt, Field(ge=1, le=MOST_CPUS)]
-    """Logical CPUs."""
+    """Number of logical CPUs."""
     threads_per_core: Annotated[StrictInt, Field(ge=1, le=MOST_THREADS)] = 2
-    """Logical CPUs of one physical core."""
+    """Logical CPUs per physical core."""
     memory: Room
-    """Bytes, as the kernel tells them."""
+    """Bytes of memory, as the kernel reports them."""
     ephemeral_storage: Room
     """Bytes of the file system with the kubelet's folder."""
     gpus: Gpus | None = None
-    """Its GPUs; default: none."""
+    """GPUs of the node; default: none."""
     nics: tuple[Nic, ...] = ()
-    """Its NICs on the training fabric."""
+    """NICs on the training fabric."""
     devices: dict[Text, Count] = {}
-    """Extended resources of the training fabric that device plugins of the provider advertise, by name."""
+    """Extended resources of the training fabric that the provider's device plugins advertise, by name."""
     huge_pages: dict[Literal["2Mi", "1Gi"], Room] = {}
-    """Memory that the node's image sets aside in huge pages, by page size; no other memory is to be had of it."""
+    """Memory that the node's image sets aside as huge pages, by page size; it is not available as other memory."""
     numa: Annotated[tuple[Numa, ...], Field(max_length=MOST_NUMA)] = ()
-    """Its NUMA nodes; unsaid: one with everything."""
+    """NUMA nodes; default: one with all CPUs, memory and devices."""
     gpu_numa: Annotated[StrictInt, Field(ge=0, le=MOST_NUMA)] = 0
-    """NUMA nodes without CPUs that the machine shows for the memory of its GPUs."""
+    """Number of NUMA nodes without CPUs that hold GPU memory."""
     nvlink_nodes: Count = 1
-    """Nodes whose GPUs share one NVLink domain; 1: NVLink ends at the node."""
+    """Number of nodes in one NVLink domain; 1: NVLink connects GPUs of one node only."""
     reserved: Share
-    """Kept by the kubelet for the system (capacity less allocatable)."""
+    """CPUs and memory that the kubelet reserves for the system (capacity minus allocatable)."""
     daemons: Share
-    """Requested by all daemon pods of a node together, unless a pool tells of those of others."""
+    """CPUs and memory that all daemon pods of a node request together, unless the pool lists `daemons`."""
     labels: Labels = {}
-    """Labels that the provider or the GPU operator puts on such nodes."""
+    """Labels that the provider or the GPU operator sets on such nodes."""
     spot_notice: Count | None = None
-    """Seconds that pods have when the provider takes such a node away, where it does."""
+    """Seconds of notice before the provider takes such a node away, if it does."""
     max_pods: Count = 110
-    """The most pods that the kubelet takes, unless a pool's `kubelet` says otherwise."""
+    """Largest number of pods that the kubelet runs, unless the pool's `kubelet` sets another."""
     sources: dict[str, Text] = {}
-    """Where each fact of a preset comes from: field -> document."""
+    """Source of each fact of a preset: field -> document."""
 
     def assumes(self, field: str) -> bool:
         """Whether nobody has measured or documented a fact, or a part of it, as its source says."""

@@ -37,4 +37,4 @@ class Allowed:
         for pattern in self.patterns:
             if "/" not in pattern and "*" not in pattern and kinds and pattern not in kinds:
                 hint = did_you_mean(pattern, kinds)
-                raise TrainyardError(f"--allow-unknown {pattern!r} is the kind of no unknown object; {hint}")
+                raise TrainyardError(f"--allow-unknown {pattern!r} matches no unknown object; {hint}")

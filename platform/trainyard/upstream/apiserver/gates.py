@@ -26,8 +26,6 @@ def parse_gates(given: Iterable[str]) -> frozenset[str]:
         if state not in ("true", "false"):
             raise TrainyardError(f"--feature-gates {entry!r} should be Name=true or Name=false")
         if name not in OFF:
-            raise TrainyardError(
-                f"feature gate {name!r} changes nothing that is judged here; {did_you_mean(name, OFF)}"
-            )
+            raise TrainyardError(f"feature gate {name!r} has no effect on any check; {did_you_mean(name, OFF)}")
         on[name] = state == "true"
     return frozenset(name for name, state in on.items() if state)

@@ -19,6 +19,7 @@ from trainyard.upstream.apiserver.meta import metadata
 from trainyard.upstream.apiserver.prepare import Preparation, Prepared
 from trainyard.upstream.apiserver.problems import UNKNOWN, Problem, Rule
 from trainyard.upstream.apiserver.schema.defaults import TooMany
+from trainyard.upstream.apiserver.sentences import sentence
 from trainyard.upstream.apiserver.validations.kept import Rulebook
 from trainyard.upstream.workloads import carrier, held_in
 
@@ -37,34 +38,43 @@ POLICY = ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy")
 DEPRECATED = Rule(
     "schema/deprecated",
     "the definition of the kind",
-    title="An object is written in a version of its kind that is not on its way out.",
+    title="The API version of an object is not deprecated.",
+    fix="use the version that the message names",
+    why="a later release of the project no longer serves this version",
     severity=Severity.WARNING,
 )
 NAMESPACE = Rule(
     "meta/namespace-exists",
     "k8s.io/apiserver v0.35.4 pkg/admission/plugin/namespace/lifecycle/admission.go",
-    title="The namespace of an object exists.",
+    title="The namespace of an object exists on the cluster.",
+    fix="correct metadata.namespace, or add the Namespace to the inputs",
 )
 SEVERAL = Rule(
     "schema/several-definitions",
     "docs/apiserver.md",
-    title="An object of a kind that is defined in several ways passes one of them.",
+    title="An object is valid under at least one of several definitions of its kind.",
+    fix="correct the field in the message, or remove the wrong CRD from the inputs",
     may_warn=True,
 )
 DEFAULTED = Rule(
     "schema/defaults-size",
     "etcd v3.6 server/embed/config.go",
-    title="Defaults leave an object small enough to be stored.",
+    title="Defaults from the schema keep an object small enough for etcd.",
+    fix="shorten the lists whose entries get defaults",
 )
 MORE = Rule(
     "schema/more-faults",
     "docs/validation.md",
-    title="An object has few enough faults to tell all of them.",
+    title="An object has few enough findings to show all of them.",
+    fix="correct the findings that are shown, and run again",
+    why="further findings of this object are not shown",
 )
 UNKNOWN_KIND = Rule(
     "schema/unknown-kind",
     "API discovery",
-    title="The kind of an object is served by the cluster's Kubernetes, its operators or a definition at hand.",
+    title="The cluster serves the kind of each object.",
+    fix="correct apiVersion or kind, add the operator or the CRD, or use --allow-unknown",
+    why="the API server refuses the object, and Trainyard cannot check it",
     may_warn=True,
 )
 
@@ -116,7 +126,7 @@ class Judge:
 
     def _unforeseen(self, manifest: Manifest, why: str) -> Judgement:
         """Return that an object could not be judged."""
-        problem = Problem((), UNFORESEEN.id, f"this object cannot be judged: {why}", UNFORESEEN.source)
+        problem = Problem((), UNFORESEEN.id, f"this object cannot be checked: {why}", UNFORESEEN.source)
         return Judgement(manifest, "unknown", (self._finding(manifest, problem, UNFORESEEN.layer),))
 
     def _by_any(self, manifest: Manifest, old: dict[str, Any] | None) -> Judgement:
@@ -133,7 +143,7 @@ class Judge:
         nearest = min(found, key=lambda attempt: sum(finding.is_error for finding in attempt.findings))
         said = next((finding.message for finding in nearest.findings if finding.is_error), nearest.verdict)
         message = (
-            f"none of {len(found)} definitions of {manifest.kind} among the inputs takes it; the nearest says: {said}"
+            f"none of the {len(found)} definitions of {manifest.kind} accepts this object; the closest reports: {said}"
         )
         allowed = self.allow_unknown.has(manifest.group, manifest.kind)
         problem = Problem(("kind",), SEVERAL.id, message, SEVERAL.source)
@@ -149,7 +159,7 @@ class Judge:
         try:
             prepared = preparation.created(manifest.value) if old is None else preparation.updated(manifest.value, old)
         except TooMany:
-            message = f"defaults of its definition bring over {DEFAULTED_VALUES:,} values, which etcd does not take"
+            message = f"the defaults of its CRD add more than {DEFAULTED_VALUES:,} values, too many for etcd"
             problem = Problem((), DEFAULTED.id, message, DEFAULTED.source)
             return Judgement(manifest, "invalid", (self._finding(manifest, problem, "schema"),))
         value, before = prepared.value, prepared.before
@@ -195,9 +205,7 @@ class Judge:
                 yield finding
             refused = refused or refuses
             if number >= FINDINGS and refused:
-                message = (
-                    f"this object has more than {FINDINGS} findings; correct the first {FINDINGS}, which are shown"
-                )
+                message = f"this object has more than {FINDINGS} findings; correct the first {FINDINGS}, and run again"
                 yield self._finding(manifest, Problem((), MORE.id, message, MORE.source), "schema")
                 return
 
@@ -268,8 +276,9 @@ class Judge:
             yield self._finding(manifest, problem, "webhook")
         if not refused:
             for problem in webhooks.reconcile(value, kind=kind, projects=projects, around=self.around):
-                refused = True
-                yield self._finding(manifest, problem, "webhook", self.refused_later)
+                refused = refused or not problem.warns
+                severity = Severity.WARNING if problem.warns else self.refused_later
+                yield self._finding(manifest, problem, "webhook", severity)
         row = None if refused or kind.typed else carrier(kind.group, kind.kind)
         for problem in made.check(value, row, kubernetes=self.catalog.kubernetes) if row else ():
             yield self._finding(manifest, problem, "core", self.refused_later)
@@ -330,7 +339,7 @@ class Judge:
         return Finding(
             rule=problem.rule,
             layer=layer,
-            message=problem.message,
+            message=sentence(problem),
             location=manifest.location(problem.path, key=problem.of_key),
             severity=severity,
             object=manifest.outer.ref,

@@ -94,4 +94,4 @@ def note(values: Iterable[object]) -> str | None:
     if not names:
         return None
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return f"described in several ways, and so without a say in other objects: {', '.join(names[:3])}{more}"
+    return f"defined more than once, so ignored when other objects are checked: {', '.join(names[:3])}{more}"

@@ -59,5 +59,5 @@ class Patterns:
     def too_large(self, pattern: str) -> str:
         """Return in words why a pattern is not compiled here."""
         if self.left < 0:
-            return "the definition's patterns are too large together; shorten them"
-        return f"pattern of {len(pattern):,} letters is too large to be compiled here; shorten it"
+            return "the patterns of this CRD are too large together; shorten them"
+        return f"pattern of {len(pattern):,} letters is too large to compile; shorten it"

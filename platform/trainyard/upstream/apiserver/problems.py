@@ -31,6 +31,8 @@ class Problem:
     source: str
     of_key: bool = False
     """Whether what is wrong is the field's name, so that it is told there and not at the value."""
+    warns: bool = False
+    """Whether something that is not at hand may make it right, so that it is a warning."""
 
     @property
     def only_applied(self) -> bool:
@@ -38,53 +40,53 @@ class Problem:
         return APPLIED in self.message
 
 
-TITLES: Mapping[str, str] = {
-    "schema": "An object has the form that its kind's schema describes",
-    "meta": "An object's metadata is as Kubernetes wants it",
-    "core": "An object passes the checks of Kubernetes' own code",
-    "cel": "An object passes the rules in CEL of its kind's definition",
-    "update": "An update leaves alone what may not change",
-    "webhook": "An object passes what its operator's webhook asks",
-    "pod-security": "A pod keeps to the Pod Security level of its namespace",
-}
-"""What a family of checks asks, by the first part of its id."""
-
 WHY: Mapping[str, str] = {
-    "schema": "the API server refuses the object, or drops the field in silence, and Argo CD's sync fails",
-    "update": "the API server refuses the change, and Argo CD's sync fails for as long as it stands in Git",
-    "webhook": "the operator's webhook refuses the object, or its controller never gets to run it",
-    "pod-security": "the API server refuses the pods, so that what makes them waits for ever with an event",
+    "update": "the API server refuses the change, and Argo CD's sync fails until the field is restored",
+    "webhook": "the operator refuses the object, or never starts its pods",
+    "pod-security": "the API server refuses the pods, so their controller waits for ever and only reports an event",
 }
+"""Why a rule matters, by the first part of its id."""
 REFUSED = "the API server refuses the object, and Argo CD's sync fails"
-FIX = "write the field as the message says; the source is the file upstream that asks for it"
+"""Why all other rules matter."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class Rule(rules.Rule):
-    """A family of upstream checks: builds problems in the server's own forms, under one rule id and one source.
-
-    Where it says nothing else, its title follows from the id, `<layer>/<topic>`.
-    """
+    """A family of upstream checks: builds problems in the server's own forms, under one rule id and one source."""
 
     def __init__(
         self,
         id_: str,
         source: str,
         *,
-        title: str = "",
+        title: str,
+        fix: str,
+        why: str = "",
         severity: Severity = Severity.ERROR,
         may_warn: bool = False,
     ) -> None:
-        family, _, topic = id_.partition("/")
+        family = id_.partition("/")[0]
         super(Rule, self).__init__(
             id_,
-            title or f"{TITLES[family]}: {topic.replace('-', ' ')}.",
-            WHY.get(family, REFUSED),
-            FIX,
+            title,
+            why or WHY.get(family, REFUSED),
+            fix,
             source,
             layer="policy" if family == "pod-security" else cast("Layer", family),
             severity=severity,
             may_warn=may_warn,
+        )
+
+    def of_source(self, source: str) -> Rule:
+        """Return the same rule for another upstream file or function."""
+        return Rule(
+            self.id,
+            source,
+            title=self.title,
+            fix=self.fix,
+            why=self.why,
+            severity=self.severity,
+            may_warn=self.may_warn,
         )
 
     def invalid(self, path: Path, value: Any, detail: str) -> Problem:
@@ -135,5 +137,7 @@ def spell_value(value: Any, *, limit: int = 80) -> str:
 UNDECIDED = Rule(
     UNKNOWN,
     "k8s.io/apiextensions-apiserver v0.35.4 pkg/apiserver/schema/cel/validation.go",
-    title="Every rule that is asked of an object can be decided from what is at hand.",
+    title="Every CEL rule of an object can be evaluated offline.",
+    fix="add the objects that the message names to the inputs, or simplify the rule",
+    why="Trainyard cannot predict the API server's answer",
 )

@@ -79,7 +79,7 @@ class Explosion(Exception):  # noqa: N818  # as above
 
     def __init__(self, outcome: Exploded) -> None:
         """Carry the outcome up."""
-        super().__init__("the kubelet would walk too long")
+        super().__init__("the kubelet would try too many combinations of NUMA nodes")
         self.outcome = outcome
 
 

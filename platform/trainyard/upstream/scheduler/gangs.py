@@ -195,7 +195,7 @@ def asked_once(nodes: Nodes, wanted: Wanted, choice: Choice, refused: set[str]) 
     against, free = Counter[str](), list[str]()
     for name in nodes.hosts:
         mark = nodes.mark()
-        found = nodes.place(wanted, name) if name not in refused else Unplaced({"it refused another one": 1})
+        found = nodes.place(wanted, name) if name not in refused else Unplaced({"refused another pod of this task": 1})
         nodes.back(mark)
         if isinstance(found, Placed):
             free.append(name)

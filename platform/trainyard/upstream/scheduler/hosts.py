@@ -34,7 +34,7 @@ class Step:
         outcome = self.decision.outcome
         why = outcome.reason if isinstance(outcome, Refused) else type(outcome).__name__.lower()
         said = self.decision.unschedulable
-        return [PORTS] if PORTS in said else [*said] or [f"the kubelet refuses it ({why})"]
+        return [PORTS] if PORTS in said else [*said] or [f"the kubelet refuses the pod ({why})"]
 
 
 class State:

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trainyard.base.findings import Path
-from trainyard.base.manifests import ANY, matches, value_at
+from trainyard.base.manifests import ANY, matches, value_at, whole_number
 from trainyard.upstream.workloads.arriving import Arriving
+from trainyard.upstream.workloads.claims import Loses
 from trainyard.upstream.workloads.ends import Ending
+from trainyard.upstream.workloads.integration import Integration
 from trainyard.upstream.workloads.unread import Reasons
 from trainyard.upstream.workloads.variables import Variables
 
@@ -129,6 +131,8 @@ class Carrier:
 
     Of a kind that a controller of one's own brings to Kueue: `Kind.version.group`, as in `externalFrameworks`.
     """
+    queueing: Integration | None = None
+    """What Kueue's own integration takes; None where Kueue has none, or its webhook has other rules for the kind."""
     suspend: Path | None = None
     """The field that holds it suspended."""
     lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -151,6 +155,8 @@ class Carrier:
     """How its jobs ask for domains of their own; None where they cannot."""
     volumes: tuple[str, ...] = ()
     """How names of volumes end that its controller adds, and that a container may mount therefore."""
+    loses: Loses | None = None
+    """Whether deleting an object deletes claims that were made of its templates; None where none are made."""
     unread: Reasons = field(default_factory=dict)
     """Readers of pods that have nothing to say of it, each with the reason."""
     embeds: Path | None = None
@@ -174,11 +180,9 @@ def inner(value: Any, *path: str) -> Object:
 
 
 def number(value: Object, name: str, default: int) -> int:
-    """Return a whole number that a field says, else the default; 2.0 is one, as it is to the server."""
-    found = value.get(name)
-    if type(found) is float and found.is_integer():
-        return int(found)
-    return found if type(found) is int else default
+    """Return a whole number that a field says, else the default."""
+    found = whole_number(value, name)
+    return default if found is None else found
 
 
 def text(value: Object, name: str) -> str:

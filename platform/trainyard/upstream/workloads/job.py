@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from trainyard.upstream.workloads.base import SPEC, Carrier, Template, pods_of_job
 from trainyard.upstream.workloads.ends import Ending
+from trainyard.upstream.workloads.integration import OF_JOB
 from trainyard.upstream.workloads.variables import Variables
 
 INDEX = Variables(frozenset({"JOB_COMPLETION_INDEX"}))
@@ -14,6 +15,7 @@ CARRIER = Carrier(
     "Job",
     (Template(SPEC, count=pods_of_job),),
     framework="batch/job",
+    queueing=OF_JOB,
     suspend=("spec", "suspend"),
     trains=True,
     ending=Ending("Complete"),

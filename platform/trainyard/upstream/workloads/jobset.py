@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from trainyard.upstream.workloads.base import Carrier, Exclusive
+from trainyard.upstream.workloads.claims import of_jobset
 from trainyard.upstream.workloads.ends import Ending
+from trainyard.upstream.workloads.integration import Integration
 from trainyard.upstream.workloads.job import INDEX
 from trainyard.upstream.workloads.replicated import LISTS, jobs_at
 
@@ -13,6 +15,7 @@ CARRIER = Carrier(
     (jobs_at("spec"),),
     "jobset",
     "jobset.x-k8s.io/jobset",
+    Integration(grouped=True),
     ("spec", "suspend"),
     LISTS,
     trains=True,
@@ -24,4 +27,5 @@ CARRIER = Carrier(
     ),
     ending=Ending("Completed"),
     variables=INDEX,
+    loses=of_jobset,
 )

@@ -16,5 +16,5 @@ CARRIER = Carrier(
     idle=True,
     variables=VARIABLES,
     volumes=VOLUMES,
-    unread=IDLE,
+    unread={**IDLE, "webhooks": "Volcano judges the Jobs that are made of it"},
 )

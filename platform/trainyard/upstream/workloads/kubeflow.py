@@ -6,6 +6,7 @@ from trainyard.base.manifests import ANY
 from trainyard.upstream.workloads.arriving import Arriving
 from trainyard.upstream.workloads.base import Carrier, Template, replicas
 from trainyard.upstream.workloads.ends import Ending
+from trainyard.upstream.workloads.integration import OF_KUBEFLOW, Integration
 from trainyard.upstream.workloads.variables import Variables
 
 GROUP = "kubeflow.org"
@@ -19,6 +20,7 @@ def kubeflow(
     volumes: tuple[str, ...] = (),
     arriving: Arriving | None = None,
     operator: str = "training-operator",
+    queueing: Integration = OF_KUBEFLOW,
 ) -> Carrier:
     """Return the row of one of Kubeflow's jobs; `roles` are those that Kueue counts, in its order."""
     return Carrier(
@@ -27,6 +29,7 @@ def kubeflow(
         (Template(("spec", field, ANY), count=replicas, roles=roles),),
         operator,
         f"{GROUP}/{kind.lower()}",
+        queueing,
         ("spec", "runPolicy", "suspend"),
         trains=True,
         ending=Ending("Succeeded"),

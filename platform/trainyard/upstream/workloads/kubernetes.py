@@ -6,23 +6,28 @@ Facts: kubernetes v1.35; names of kueue v0.19.2 pkg/controller/jobs.
 from __future__ import annotations
 
 from trainyard.upstream.workloads.base import PLAIN, SPEC, Carrier, Template, pods_of_job
+from trainyard.upstream.workloads.claims import kept_unless_said
 from trainyard.upstream.workloads.job import INDEX
-from trainyard.upstream.workloads.unread import IDLE, MAKES, NO_RUN, SERVES
+from trainyard.upstream.workloads.unread import BY_KUBERNETES, IDLE, MAKES, NO_RUN, SERVES
 from trainyard.upstream.workloads.variables import Variables
 
-POD = Carrier("", "Pod", (Template((), ()),), framework="pod", variables=Variables(), unread={"plan": NO_RUN})
+ALONE = {"plan": NO_RUN, "life": "no controller makes it anew; the trial ends with the pod"}
+
+POD = Carrier("", "Pod", (Template((), ()),), framework="pod", variables=Variables(), unread=ALONE)
 POD_TEMPLATE = Carrier(
     "",
     "PodTemplate",
     (Template(()),),
     idle=True,
-    unread={**IDLE, "policies": "no pod is made of it before somebody asks for one"},
+    unread={**IDLE, **BY_KUBERNETES, "policies": "no pod is made of it before somebody asks for one"},
 )
-REPLICATION_CONTROLLER = Carrier("", "ReplicationController", PLAIN, unread=SERVES)
-DAEMON_SET = Carrier("apps", "DaemonSet", (Template(SPEC),), unread=SERVES)
+REPLICATION_CONTROLLER = Carrier("", "ReplicationController", PLAIN, unread={**SERVES, **BY_KUBERNETES})
+DAEMON_SET = Carrier("apps", "DaemonSet", (Template(SPEC),), unread={**SERVES, **BY_KUBERNETES})
 DEPLOYMENT = Carrier("apps", "Deployment", PLAIN, framework="deployment", unread=SERVES)
-REPLICA_SET = Carrier("apps", "ReplicaSet", PLAIN, unread=SERVES)
-STATEFUL_SET = Carrier("apps", "StatefulSet", PLAIN, framework="statefulset", unread=SERVES)
+REPLICA_SET = Carrier("apps", "ReplicaSet", PLAIN, unread={**SERVES, **BY_KUBERNETES})
+STATEFUL_SET = Carrier(
+    "apps", "StatefulSet", PLAIN, framework="statefulset", unread=SERVES, loses=kept_unless_said("spec")
+)
 CRON_JOB = Carrier(
     "batch",
     "CronJob",
@@ -30,5 +35,5 @@ CRON_JOB = Carrier(
     suspend=("spec", "suspend"),
     makes=True,
     variables=INDEX,
-    unread=MAKES,
+    unread={**MAKES, **BY_KUBERNETES},
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from trainyard.upstream.workloads.base import Carrier, Exclusive
+from trainyard.upstream.workloads.claims import kept_unless_said
 from trainyard.upstream.workloads.lws import VARIABLES, group_of_lws
 
 CARRIER = Carrier(
@@ -14,4 +15,5 @@ CARRIER = Carrier(
     trains=True,
     exclusive=Exclusive("leaderworkerset.sigs.k8s.io/exclusive-topology", "leaderworkerset.sigs.k8s.io/group-key"),
     variables=VARIABLES,
+    loses=kept_unless_said("spec", "leaderWorkerTemplate"),
 )

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from trainyard.upstream.workloads.arriving import Added
 from trainyard.upstream.workloads.base import Object
+from trainyard.upstream.workloads.integration import REPLICA_INDEX, Integration
 from trainyard.upstream.workloads.kubeflow import kubeflow
 from trainyard.upstream.workloads.variables import Variables
 
@@ -42,6 +43,7 @@ CARRIER = kubeflow(
     "Launcher",
     "Worker",
     operator="mpi-operator",
+    queueing=Integration(grouped=True, index=REPLICA_INDEX),
     variables=VARIABLES,
     arriving=arriving,
     volumes=("ssh-auth", "mpi-job-config", "mpi-job-kubectl"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from trainyard.upstream.workloads.base import Carrier
+from trainyard.upstream.workloads.integration import OF_RAY
 from trainyard.upstream.workloads.ray import GROUP, LISTS, OF_CLUSTER, VOLUMES, adding, ray
 
 CARRIER = Carrier(
@@ -11,6 +12,7 @@ CARRIER = Carrier(
     ray("spec"),
     "kuberay",
     "ray.io/raycluster",
+    OF_RAY,
     ("spec", "suspend"),
     LISTS,
     trains=True,

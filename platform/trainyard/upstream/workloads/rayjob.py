@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from trainyard.upstream.workloads.base import Carrier
 from trainyard.upstream.workloads.ends import Ending
+from trainyard.upstream.workloads.integration import OF_RAY
 from trainyard.upstream.workloads.ray import GROUP, LISTS, OF_JOB, VOLUMES, adding, ray_job
 
 CARRIER = Carrier(
@@ -12,6 +13,7 @@ CARRIER = Carrier(
     ray_job("spec"),
     "kuberay",
     "ray.io/rayjob",
+    OF_RAY,
     ("spec", "suspend"),
     LISTS,
     trains=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from trainyard.upstream.workloads.base import Carrier
+from trainyard.upstream.workloads.integration import OF_RAY
 from trainyard.upstream.workloads.ray import GROUP, LISTS, OF_CLUSTER, VOLUMES, adding, ray
 from trainyard.upstream.workloads.unread import SERVES
 
@@ -12,6 +13,7 @@ CARRIER = Carrier(
     ray("spec", "rayClusterConfig"),
     "kuberay",
     "ray.io/rayservice",
+    OF_RAY,
     ("spec", "rayClusterConfig", "suspend"),
     LISTS,
     variables=OF_CLUSTER,

@@ -13,5 +13,8 @@ CARRIER = Carrier(
     "keda",
     makes=True,
     variables=INDEX,
-    unread=MAKES,
+    unread={
+        **MAKES,
+        "webhooks": "what KEDA's webhook asks is not restated; its Jobs are judged when they are made",
+    },
 )

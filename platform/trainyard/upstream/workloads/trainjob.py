@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from trainyard.upstream.workloads.base import Carrier
 from trainyard.upstream.workloads.ends import Ending
+from trainyard.upstream.workloads.integration import Integration
 from trainyard.upstream.workloads.runtimes import TRAINER, VARIABLES
 
 CARRIER = Carrier(
@@ -14,6 +15,7 @@ CARRIER = Carrier(
     "TrainJob",
     operator="trainer",
     framework="trainer.kubeflow.org/trainjob",
+    queueing=Integration(),
     suspend=("spec", "suspend"),
     trains=True,
     variables=VARIABLES,

@@ -18,6 +18,9 @@ class Variables:
     others: str = ""
     """Expression of names that it sets where the object asks for it, as a plugin, a framework or an elastic job."""
 
+    index: str = ""
+    """The one of these that numbers the pods of a pod set, from 0."""
+
     def of(self, role: str) -> frozenset[str]:
         """Return the variables of a role's pods."""
         return self.by_role.get(role, self.every)

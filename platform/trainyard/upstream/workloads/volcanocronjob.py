@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from trainyard.upstream.workloads.base import Carrier
+from trainyard.upstream.workloads.claims import owned
 from trainyard.upstream.workloads.unread import MAKES
 from trainyard.upstream.workloads.volcano import GROUP, LISTS, VARIABLES, VOLUMES, tasks
 
@@ -15,5 +16,6 @@ CARRIER = Carrier(
     makes=True,
     variables=VARIABLES,
     volumes=VOLUMES,
+    loses=owned("spec", "jobTemplate", "spec", "volumes"),
     unread=MAKES,
 )

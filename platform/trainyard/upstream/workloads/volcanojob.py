@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from trainyard.upstream.workloads.base import Carrier
+from trainyard.upstream.workloads.claims import owned
 from trainyard.upstream.workloads.ends import Ending
 from trainyard.upstream.workloads.volcano import GROUP, LISTS, VARIABLES, VOLUMES, tasks
 
@@ -15,6 +16,7 @@ CARRIER = Carrier(
     trains=True,
     variables=VARIABLES,
     volumes=VOLUMES,
+    loses=owned("spec", "volumes"),
     unread={"queueing": "Volcano starts it, not Kueue"},
     ending=Ending(
         "Completed",

@@ -1,1 +1,1 @@
-"""What happens to runs and objects between two trees."""
+"""Differences of runs and objects between two trees."""

@@ -42,7 +42,7 @@ def dangers(ref: ObjectRef, old: Any, new: Any) -> Iterator[str]:
 
 
 def levels(name: str, old: Any, new: Any) -> Iterator[str]:
-    """Yield that a namespace takes pods that it refused before."""
+    """Yield a warning for each namespace that admits pods that it refused before."""
     before, after = (value_at(value, ENFORCE) if value is not None else None for value in (old, new))
     if new is None or before == after:
         return
@@ -97,7 +97,7 @@ def ports(rule: Mapping[str, Any]) -> str:
 
 
 def gates(where: str, old: Any, new: Any) -> Iterator[str]:
-    """Yield that less is refused on the cluster."""
+    """Yield a warning for each admission policy that refuses fewer requests than before."""
     if new is None:
         yield f"{where} is removed: it no longer denies anything"
         return

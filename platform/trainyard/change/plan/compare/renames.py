@@ -56,7 +56,7 @@ def resumes(new: Run, old: Run) -> bool:
 
 
 def keep_checkpoints(new: Run, old: Run) -> str:
-    """Return that a new job looks like one that ends, and what keeps its checkpoints."""
+    """Return a note that a new job looks like one that ends, with the fields that keep its checkpoints."""
     name, folder = old.key[2], old.shape.folder or old.key[2]
     said = f"it looks like {name} under another name"
     if not old.shape.claim:

@@ -1,4 +1,4 @@
-"""What happens to each run between two trees."""
+"""Differences of each run between two trees."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def about(sides: Sides, new: Run, old: Run | None) -> RunEffect:
 
 
 def unread(new: Run) -> Iterator[Mark]:
-    """Yield that nobody knows what a job says, since the program that makes it is not run by whoever only looks."""
+    """Yield a note for a job whose Python file was not executed, so that its fields are unknown."""
     if new.job is None and new.spec.endswith(".py"):
         yield Mark(
             "unread", f"patches and waivers of {new.spec}, because the program was not run; run it with --python"

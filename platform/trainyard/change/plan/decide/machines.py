@@ -31,9 +31,9 @@ class Rooms:
         """Return the outlook of an admitted job's pods on empty nodes."""
         if not isinstance(bid, Seen) or not bid.workloads:
             return Outlook()
-        return Outlook(*self.known.of(bid.pods, partial(self.placed, bid)))
+        return Outlook(*self.known.of(bid.pods, partial(self.outlook_fields, bid)))
 
-    def placed(self, bid: Seen) -> list[Any]:
+    def outlook_fields(self, bid: Seen) -> list[Any]:
         """Return the fields of what becomes of the pods of a job."""
         found = outlook(read_bid(bid.side, bid.files, self.where, bid.name), self.machines)
         return [found.never, found.perhaps, dict(found.pods)]

@@ -35,14 +35,14 @@ def outlook(change: Change, compared: Plan) -> Outlook:
     before, after = all_asked((change.base, change.now), change.memory)
     redeclared = change.redeclared()
     touched = {*clusters_of(compared), *redeclared} if change.verdict.told != "refused" else set()
-    decided = decisions(change.sides, touched, change.known, change.memory)
+    decided = decisions(change.sides, touched, change.read_clusters, change.memory)
     renewed = redeclared & touched if change.base.live else ()
     files = JobFiles(change.root, change.disk.scan(JOBS))
     return Outlook(
         after,
         decided,
         tuple(rows(change.base, change.now, touched, (before, after), decided)),
-        tuple(next_runs(change.sides, renewed, decided, files, change.known, change.memory)),
+        tuple(next_runs(change.sides, renewed, decided, files, change.read_clusters, change.memory)),
     )
 
 

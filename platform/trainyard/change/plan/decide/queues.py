@@ -177,7 +177,7 @@ def with_outcomes(row: QueueRow, kinds: Mapping[str, int]) -> QueueRow:
 
 
 def verdict(row: QueueRow) -> str:
-    """Say what becomes of all runs that ask something of a row."""
+    """Return the verdicts on all runs that request a row's resource, counted by word."""
     if row.quota_after is None:
         return "the queue is removed"
     if row.held:

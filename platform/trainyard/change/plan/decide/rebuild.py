@@ -16,7 +16,7 @@ from trainyard.change.plan.read.two_sides import files_of, plain
 from trainyard.render.tree.ledgers import JobKey
 from trainyard.render.tree.snapshot import Snapshot
 
-ENTRY = "what runs ask for"
+ENTRY = "requests of runs"
 """The entry that remembers what a run asks for, by the contents of its files."""
 
 

@@ -63,7 +63,7 @@ class Change:
         return self.sides.changed
 
     @cached_property
-    def known(self) -> Mapping[str, Cluster]:
+    def read_clusters(self) -> Mapping[str, Cluster]:
         """The clusters that the synth has read; none where there was no synth."""
         return self.verdict.specs.clusters if self.verdict.specs else {}
 
@@ -71,7 +71,7 @@ class Change:
     def clusters(self) -> Mapping[str, Cluster]:
         """The clusters as their files say them, as far as those are right; none where none of them changed."""
         if self.verdict.specs is not None:
-            return self.known
+            return self.read_clusters
         if not any(file.startswith(f"{CLUSTERS}/") for file in self.specs) or not is_repository(self.root):
             return {}
         skipped = frozenset(f"{JOBS}/{path}" for path in self.disk.scan(JOBS))

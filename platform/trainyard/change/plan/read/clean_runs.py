@@ -8,26 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import PurePosixPath
 
 from trainyard.base.memory import Memory
 from trainyard.base.system.cache import key
 from trainyard.base.system.reads import Reads
 from trainyard.judge.checks.of_runs import run_of
+from trainyard.render.kinds import companions, kinds
 from trainyard.render.tree import layout
 from trainyard.render.tree.snapshot import Snapshot
 
-OWN = frozenset(
-    {
-        *("computedomain", "configmap", "job", "jobset", "leaderworkerset", "podgroup", "pod", "resourceclaimtemplate"),
-        *("raycluster", "rayjob", "service", "trainingruntime", "trainjob"),
-        *("jaxjob", "mpijob", "paddlejob", "pytorchjob", "tfjob", "xgboostjob"),
-    }
-)
-"""Kinds of objects that mean nothing for the objects of other runs, as files are named by them."""
-
 Old = tuple[str, bytes]
 """Name and content of an object at the base."""
+
+
+@cache
+def kinds_of_runs() -> frozenset[str]:
+    """Return the kinds that runs are made of, as files are named by them: they mean nothing for other runs."""
+    found = {*companions.KINDS, *(name for kind in kinds().values() for name in kind.objects)}
+    return frozenset(name.rpartition("/")[2].lower() for name in found)
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Parts:
     runs: Mapping[str, str]
     """By a run's folder below `generated/`, the name of what its own verdict follows from beside that."""
 
-    def passed(self, memory: Memory) -> frozenset[str] | None:
+    def passed_runs(self, memory: Memory) -> frozenset[str] | None:
         """Return the runs that passed, None where it is not known that what is around them does."""
         found = memory.get(self.around)
         if found is None:
@@ -54,6 +54,7 @@ class Parts:
 
 def parts(cluster: str, tree: Snapshot, olds: Sequence[Old], *, second: bool) -> Parts:
     """Return the inputs of the verdict on a cluster's objects; `second` says whether a second engine judges."""
+    own = kinds_of_runs()
     around = [part for old in olds if run_of(old[0]) is None for part in old]
     before: dict[str, list[str | bytes]] = {}
     for name, data in olds:
@@ -63,7 +64,7 @@ def parts(cluster: str, tree: Snapshot, olds: Sequence[Old], *, second: bool) ->
         if not layout.is_object(path.partition("/")[2]):
             continue
         folder, name = layout.run_of(path), path.rpartition("/")[2]
-        if folder is None or name.partition(".")[0] not in OWN:
+        if folder is None or name.partition(".")[0] not in own:
             around += [path, oid]
         else:
             runs.setdefault(folder, []).extend((path, oid, *before.get(name, ())))

@@ -48,7 +48,7 @@ def begin(
             known: dict[str, frozenset[str]] = {}
             for name in asked:
                 with reads.about(cluster_file(name)):  # what passed before follows from what was read for it
-                    if (found := parts[name].passed(memory)) is not None:
+                    if (found := parts[name].passed_runs(memory)) is not None:
                         known[name] = found
             checking = Checking(root, specs, root, before=before, both=True, tree=tree, second=second, passed=known)
             results = list(each_tree(checking, asked))

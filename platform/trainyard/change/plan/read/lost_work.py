@@ -43,12 +43,12 @@ def when_preempted(old: Shape, job: Any) -> Loss:
 
 
 def everything(words: str, old: Shape) -> Loss:
-    """Return that nothing of a run's work is of use any more; how much that is only its deadline bounds."""
+    """Return the loss of all work of a run; only its deadline limits the amount."""
     return Loss(words, "all", None if old.hours is None else old.gpus * old.hours)
 
 
 def since_last(words: str, what: str, old: Shape, job: Any) -> Loss:
-    """Return that the work between two checkpoints is done in vain; nobody knows how much where no interval is said."""
+    """Return the loss of the work since the last checkpoint; the amount is unknown without an interval."""
     minutes = old.every if old.every is not None else interval(job)
     if minutes is None:
         return Loss(words, "some")

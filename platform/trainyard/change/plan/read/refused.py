@@ -1,4 +1,4 @@
-"""What stands against a change: what a synth would refuse, and what the API server and policies would."""
+"""Errors of a change: those of synth, of the API server and of policies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the pods of a run ask for, told from their templates."""
+"""Requests of a run's pods, read from their templates."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ class ClusterWords:
         return phrase(field_change.path, field_change), self.site.next(self.name, "of the cluster"), ""
 
     def fabric(self) -> str:
-        """Return that a change of the network is under what runs, where something does."""
+        """Return a warning that the network of active runs changes, if there are any."""
         runs = sum(key[0] == self.name and on_fabric(request) for key, request in self.site.asked.items())
         return (
             f"the training network of {self.name} changes, which {count_of(runs, 'run')} may be using"

@@ -38,7 +38,7 @@ def file_changes(
     after: Any,
     changes: Callable[[], Iterable[SpecChange]],
 ) -> Iterator[SpecChange]:
-    """Yield that a file is new or gone, else what changes in it."""
+    """Yield a line for a new or removed file, else a line for each changed field."""
     if not isinstance(before, Mapping) and isinstance(after, Mapping):
         yield SpecChange(file, clusters, f"{what} is new")
     elif isinstance(before, Mapping) and after is None:

@@ -1,4 +1,4 @@
-"""What happens to runs, in sentences."""
+"""Changes of runs, in sentences."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ class TeamWords:
         return phrase(f"team {self.name}: {change.path}", change), "", ""
 
     def level(self, field_change: FieldChange, where: str) -> str:
-        """Return that pods may more than before."""
+        """Return a warning if a team's pods may do more than before."""
         known = [LEVELS.index(side) if side in LEVELS else 0 for side in (field_change.before, field_change.after)]
         loose = known[1] > known[0]
         return (

@@ -10,9 +10,11 @@ from typing import Any
 from trainyard.base.findings import Finding
 from trainyard.base.manifests import Identity, identity_of
 from trainyard.base.system import reads
-from trainyard.change import constructs
-from trainyard.change.constructs import Objects
+from trainyard.change.constructs import cluster as constructs
+from trainyard.change.constructs.base import Foreign, Objects
 from trainyard.change.constructs.folder import Folder, new_app
+from trainyard.change.constructs.run import TrainingRun
+from trainyard.change.constructs.site import Site, Space
 from trainyard.change.synth.render import programs
 from trainyard.change.synth.render.text import Origin, Rendered, render_files, render_folder
 from trainyard.judge.preflight.between.extra_objects import check_object, elsewhere
@@ -28,7 +30,7 @@ def run_folders(runs: Iterable[Resolved]) -> Iterator[Rendered]:
     app = new_app()
     for run in runs:
         folder = Folder(app, f"runs/{run.run.team_name}/{run.run.name}")
-        inside = constructs.TrainingRun(folder, "run", run=run)
+        inside = TrainingRun(folder, "run", run=run)
         yield text(run.run.cluster_name, folder, inside, {"job": run.run.source.file})
 
 
@@ -50,7 +52,7 @@ def cluster_folders(
     for path in found:
         folder, theirs = Folder(app, path), own.get(path, ())
         if theirs:
-            constructs.Foreign(folder, "own", values=[item.value for item in theirs])
+            Foreign(folder, "own", values=[item.value for item in theirs])
         without = frozenset(item.identity for item in theirs)
         inside = fill(folder, specs, cluster, policies, found, own, without)
         origins = {item.identity: Origin(item.place.file) for item in theirs}
@@ -87,7 +89,7 @@ def fill(
     without: frozenset[Identity],
 ) -> Objects:
     """Put what is ours into a folder, by its path."""
-    site = constructs.Site(name, specs.clusters[name], specs.repository)
+    site = Site(name, specs.clusters[name], specs.repository)
     top, _, rest = folder.path.partition("/")
     if folder.path == SETTINGS:
         return constructs.ArgoCdSettings(folder, "settings", site=site)
@@ -103,7 +105,7 @@ def fill(
         case "platform":
             return constructs.Platform(folder, "platform", site=site, policies=policies, without=without)
         case "teams":
-            space = constructs.Space(rest, specs.teams[rest], site, clusters.of_team(specs, name, rest))
+            space = Space(rest, specs.teams[rest], site, clusters.of_team(specs, name, rest))
             return constructs.TeamSpace(folder, rest, space=space, without=without)
         case _:
             return constructs.TeamRuns(folder, rest, team_name=rest)

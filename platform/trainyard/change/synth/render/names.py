@@ -23,7 +23,7 @@ def file_names(identities: Sequence[Identity]) -> dict[Identity, str]:
     """
     twice = [identity for identity, count in Counter(identities).items() if count > 1]
     if twice:
-        raise ValueError(f"{twice[0].kind} {twice[0].name!r} is there twice")
+        raise ValueError(f"{twice[0].kind} {twice[0].name!r} exists twice; rename one")
     names: dict[Identity, str] = {}
     taken: set[str] = set()
     waiting = list(identities)

@@ -21,7 +21,6 @@ from trainyard.base.system.repository import cluster_file
 from trainyard.change.synth.render.text import Rendered
 from trainyard.render.kinds import Resolved
 from trainyard.specs.sources import Specs
-from trainyard.specs.tracked import only
 
 Show = Callable[[float], None]
 """Told the share that is done, from 0 to 1."""
@@ -98,8 +97,8 @@ class Rendering:
         folders = _load()
         for name in part.clusters:
             with reads.about(cluster_file(name)):
-                alone = replace(self.specs, clusters=only(self.specs.clusters, name), jobs=())
-                rendered = list(folders.cluster_folders(alone, name, self.policies, self.root))
+                specs = replace(self.specs, jobs=())
+                rendered = list(folders.cluster_folders(specs, name, self.policies, self.root))
             yield from rendered
         made = folders.run_folders(part.runs)
         for run in part.runs:

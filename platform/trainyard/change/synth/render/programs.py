@@ -15,7 +15,7 @@ from trainyard.base.rules import Rule
 from trainyard.specs.sources import ProgramFile, Specs
 
 if TYPE_CHECKING:
-    from trainyard.change.constructs import Here
+    from trainyard.change.constructs.programs import Here
 
 PROGRAM = Rule(
     id="spec/extra-program",
@@ -51,7 +51,7 @@ def run(root: Path, program: ProgramFile, specs: Specs) -> Ran:
 
     It runs in this process with all rights of whoever renders: the folder belongs to the platform's people.
     """
-    from trainyard.change.constructs import Here  # starts Node
+    from trainyard.change.constructs.programs import Here  # starts Node
 
     team = program.folder.removeprefix("teams/") if program.folder != "platform" else None
     here = Here(program.cluster, specs.clusters[program.cluster], team, specs.teams.get(team or ""))

@@ -92,8 +92,8 @@ class Objects:
 class Controller(ABC):
     """What one operator's controller makes of its kind."""
 
-    kind: ClassVar[str]
-    group: ClassVar[str]
+    kind: str
+    group: str
     versions: ClassVar[frozenset[str]] = frozenset()
     """Versions that it knows, where another controller has others; empty: all."""
 

@@ -125,7 +125,7 @@ class Plan:
     def build(self) -> Object:
         """Return the JobSet."""
         self.size_containers()
-        told = self.told()
+        told = self.torch_variables()
         env = self.trainer.get("env") or []
         early = not self.policy.keys() & {"jax", "mpi", "xgboost"}
         for replicated, container in self.containers():
@@ -162,7 +162,7 @@ class Plan:
         name = name_of(self.job)
         return f"{name}-{NODE}-0-0.{name}"
 
-    def told(self) -> list[Object]:
+    def torch_variables(self) -> list[Object]:
         """Return the variables of the policy."""
         nodes = next((self.counts[job["name"]] for job in self.jobs if self.trains(job)), 1)
         if "torch" in self.policy:
@@ -237,7 +237,7 @@ class Plan:
                         ref = {"secretRef": {"name": what["secretRef"]["name"]}}
                         container["envFrom"] = [*(container.get("envFrom") or ()), ref]
 
-    def beside(self) -> list[Object]:
+    def mpi_objects(self) -> list[Object]:
         """Return the hosts and the Secret of MPI."""
         if "mpi" not in self.policy:
             return []
@@ -263,7 +263,7 @@ class TrainJob(Controller):
         """Return the pods of the JobSet's controller, and the objects beside them."""
         plan = Plan(job, runtime_of(job, objects))
         made = jobset.make(plan.build())
-        return Made(made.pods, (*made.objects, *plan.beside()))
+        return Made(made.pods, (*made.objects, *plan.mpi_objects()))
 
 
 CONTROLLERS = (TrainJob(),)

@@ -192,7 +192,7 @@ class Job(Controller):
                 for name, arguments in plugins.items():
                     PLUGINS[name](job, found, arguments or ())
                 pods.append(found)
-        return Made(tuple(pods), tuple(self.beside(job, plugins)))
+        return Made(tuple(pods), tuple(self.plugin_objects(job, plugins)))
 
     @staticmethod
     def pod(job: Object, task: Object, index: int) -> Pod:
@@ -221,7 +221,7 @@ class Job(Controller):
         return Pod(task["name"], index, made, name)
 
     @staticmethod
-    def beside(job: Object, plugins: Mapping[str, Sequence[str]]) -> list[Object]:
+    def plugin_objects(job: Object, plugins: Mapping[str, Sequence[str]]) -> list[Object]:
         """Return the Service and the ConfigMap of `svc`, and the Secret of `ssh`."""
         name, namespace = name_of(job), namespace_of(job)
         found: list[Object] = []

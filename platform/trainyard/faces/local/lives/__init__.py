@@ -1,42 +1,29 @@
-"""What controllers do when pods end: a life for each sort of controller."""
+"""What controllers do when pods end: a life for each sort of controller; `LIVES` in each module of this folder."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache
 
-from trainyard.base.manifests import identity_of
+from trainyard.base.system.registry import modules
+from trainyard.faces.local.controllers import controller_of
 from trainyard.faces.local.controllers.base import Object, Objects, Pod
-from trainyard.faces.local.controllers.trainjob import Plan, runtime_of
-from trainyard.faces.local.lives.base import GO_ON, Exit, Life, Step, UntilAll
-from trainyard.faces.local.lives.job import JobLife
-from trainyard.faces.local.lives.jobset import JobSetLife
-from trainyard.faces.local.lives.kubeflow import MPILife, ReplicasLife
-from trainyard.faces.local.lives.others import GroupsLife, RayLife, VolcanoLife
+from trainyard.faces.local.lives.base import GO_ON, Exit, Life, Make, Step, UntilAll
 
-__all__ = ["GO_ON", "Exit", "Life", "Step", "life_of"]
+__all__ = ["GO_ON", "Exit", "Life", "Step", "life_of", "lives"]
 
-Make = Callable[[Sequence[Pod], Object, Objects], Life]
 
-KINDS: Mapping[tuple[str, str], Make] = {
-    ("batch", "Job"): lambda pods, job, _: JobLife(pods, job=job),
-    ("jobset.x-k8s.io", "JobSet"): lambda pods, job, _: JobSetLife(pods, jobset=job),
-    ("trainer.kubeflow.org", "TrainJob"): lambda pods, job, objects: JobSetLife(
-        pods, jobset=Plan(job, runtime_of(job, objects)).build()
-    ),
-    **dict.fromkeys(
-        (("kubeflow.org", kind) for kind in ("PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob")),
-        lambda pods, job, _: ReplicasLife(pods, job=job),
-    ),
-    ("kubeflow.org", "MPIJob"): lambda pods, job, _: MPILife(pods, job=job),
-    ("batch.volcano.sh", "Job"): lambda pods, job, _: VolcanoLife(pods, job=job),
-    ("ray.io", "RayJob"): lambda pods, job, _: RayLife(pods, job=job),
-    ("ray.io", "RayCluster"): lambda pods, job, _: RayLife(pods, job=job),
-    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): lambda pods, job, _: GroupsLife(pods, job=job),
-}
+@cache
+def lives() -> Mapping[type, Make]:
+    """Return the makers of lives, by the class of a job's controller."""
+    return {
+        known: make for module in modules(sys.modules[__name__]) for known, make in getattr(module, "LIVES", {}).items()
+    }
 
 
 def life_of(job: Object, objects: Objects, pods: Sequence[Pod]) -> Life:
-    """Return the life of a job; that of a kind nobody knows ends when all of its pods have."""
-    identity = identity_of(job)
-    make = KINDS.get((identity.group, identity.kind))
+    """Return the life of a job; without one that its controller's class or a class above it has, all pods must end."""
+    above = type(controller_of(job)).__mro__
+    make = next((lives()[known] for known in above if known in lives()), None)
     return make(pods, job, objects) if make else UntilAll(pods)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from trainyard.faces.local.controllers.base import Pod
+from trainyard.faces.local.controllers.base import Object, Objects, Pod
 
 KILLED = 137
 """Exit code of a container that got SIGKILL."""
@@ -70,10 +70,10 @@ class Life(ABC):
         return self.names
 
     def restarted(self, _pod: Pod, _restarts: int) -> Step:
-        """Say what follows when the kubelet starts a container again in its pod, so many times in all pods now."""
+        """Return the step after the kubelet restarted a container in its pod, given the restarts in all pods."""
         return GO_ON
 
-    def told(self, _pod: Pod, _line: str) -> None:  # noqa: B027 - only some learn from what is written
+    def read_line(self, _pod: Pod, _line: str) -> None:  # noqa: B027 - only some learn from what is written
         """Learn from a line that a pod writes."""
 
     def spared(self, _pod: Pod) -> str:
@@ -82,11 +82,15 @@ class Life(ABC):
 
     @abstractmethod
     def finished(self, pod: Pod, exit_: Exit) -> Step:
-        """Say what follows when a pod has ended and the kubelet will not start it again."""
+        """Return the step after a pod ended that the kubelet does not restart."""
 
     def again(self) -> None:
         """Forget what was before all began again."""
         self.succeeded.clear()
+
+
+Make = Callable[[Sequence[Pod], Object, Objects], Life]
+"""Of the pods of a job, the job itself, and all objects."""
 
 
 @dataclass

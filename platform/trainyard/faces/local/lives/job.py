@@ -14,8 +14,8 @@ from typing import Any
 from trainyard.base.findings import count_of
 from trainyard.base.labels import JOB_INDEX
 from trainyard.faces.local.controllers.base import Object, Pod, RunError, count
-from trainyard.faces.local.controllers.job import is_indexed
-from trainyard.faces.local.lives.base import GO_ON, Exit, Life, Step, ended
+from trainyard.faces.local.controllers.job import Job, is_indexed
+from trainyard.faces.local.lives.base import GO_ON, Exit, Life, Make, Step, ended
 from trainyard.upstream.workloads import pods_of_job
 
 RETRIES = 6
@@ -178,3 +178,6 @@ def numbers(text: str, most: int | None = None) -> set[int]:
             raise RunError(f"index {high} is above {most}, the last that runs here; make the job smaller")
         found |= set(range(low, high + 1))
     return found
+
+
+LIVES: Mapping[type, Make] = {Job: lambda pods, job, _: JobLife(pods, job=job)}

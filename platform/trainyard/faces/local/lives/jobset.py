@@ -6,12 +6,13 @@ Facts: jobset v0.12.0 pkg/controllers/failure_policy.go, success_policy.go, star
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from trainyard.faces.local.controllers.base import Object, Pod
-from trainyard.faces.local.controllers.jobset import children, replicas
-from trainyard.faces.local.lives.base import GO_ON, Exit, Life, Step, ended
+from trainyard.faces.local.controllers.jobset import JobSet, children, replicas
+from trainyard.faces.local.controllers.trainjob import Plan, TrainJob, runtime_of
+from trainyard.faces.local.lives.base import GO_ON, Exit, Life, Make, Step, ended
 from trainyard.faces.local.lives.job import JobLife
 
 
@@ -83,7 +84,7 @@ class JobSetLife(Life):
         return self.follow(pod, self.jobs[pod.job].finished(pod, exit_))
 
     def follow(self, pod: Pod, step: Step) -> Step:
-        """Say what follows from what a Job does."""
+        """Return the step of the JobSet after a step of one of its Jobs."""
         if step.over is None:
             return step
         if not step.over:
@@ -135,3 +136,9 @@ class JobSetLife(Life):
             and (not patterns or any(re.search(pattern, step.why) for pattern in patterns))
             and (not roles or self.role[job] in roles)
         )
+
+
+LIVES: Mapping[type, Make] = {
+    JobSet: lambda pods, job, _: JobSetLife(pods, jobset=job),
+    TrainJob: lambda pods, job, objects: JobSetLife(pods, jobset=Plan(job, runtime_of(job, objects)).build()),
+}

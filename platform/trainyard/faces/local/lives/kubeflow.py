@@ -6,13 +6,14 @@ UpdateJobStatus of each kind; mpi-operator v0.8.2.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from trainyard.faces.local.controllers import controller_of
 from trainyard.faces.local.controllers.base import Object, Pod
+from trainyard.faces.local.controllers.mpijob import MPIJob, MPIJobV1
 from trainyard.faces.local.controllers.replicas import CHIEF, MASTER, WORKER, Replicas
-from trainyard.faces.local.lives.base import GO_ON, Exit, Life, Step, ended
+from trainyard.faces.local.lives.base import GO_ON, Exit, Life, Make, Step, ended
 from trainyard.faces.local.lives.job import JobLife
 
 RETRYABLE = 128
@@ -76,14 +77,14 @@ class ReplicasLife(Life):
         return self.policy(pod) != "ExitCode" if self.kind.kind == "XGBoostJob" else self.policy(pod) == "Never"
 
     def deleted(self, pod: Pod) -> Step:
-        """Say what follows when a pod is deleted while it runs."""
+        """Return the step after a running pod was deleted."""
         who = f"{pod.role}-{pod.index}"
         if self.mortal(pod):
             return ended(well=False, why=f"{who} was deleted while it ran, which fails a {self.kind.kind}")
         return Step(start=(pod.name,), why=f"{who} was deleted; it is recreated")
 
     def spared(self, pod: Pod) -> str:
-        """Return that the pod's deletion would be the end, where the end of its container is not."""
+        """Return a note if deleting the pod would fail the job, although a failing container would not."""
         if not self.mortal(pod) or self.policy(pod) not in {"OnFailure", "Always"}:
             return ""
         return f"a pod that is deleted, as by a drain, would fail the {self.kind.kind}"
@@ -142,3 +143,10 @@ class MPILife(Life):
         if self.launcher is not None:
             return self.launcher.finished(pod, exit_)
         return ended(well=exit_.well, why=f"the launcher exited with code {exit_.code}")
+
+
+LIVES: Mapping[type, Make] = {
+    Replicas: lambda pods, job, _: ReplicasLife(pods, job=job),
+    MPIJob: lambda pods, job, _: MPILife(pods, job=job),
+    MPIJobV1: lambda pods, job, _: MPILife(pods, job=job),
+}

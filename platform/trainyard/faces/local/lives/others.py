@@ -13,8 +13,11 @@ from typing import Any
 
 from trainyard.base.findings import count_of
 from trainyard.faces.local.controllers.base import Object, Pod, count
+from trainyard.faces.local.controllers.lws import LeaderWorkerSet
+from trainyard.faces.local.controllers.ray import RayCluster, RayJob
+from trainyard.faces.local.controllers.volcano import Job as VolcanoJob
 from trainyard.faces.local.controllers.volcano import find_task, tasks
-from trainyard.faces.local.lives.base import GO_ON, Exit, Life, Step, UntilAll, ended
+from trainyard.faces.local.lives.base import GO_ON, Exit, Life, Make, Step, UntilAll, ended
 from trainyard.faces.local.lives.job import JobLife
 
 VOLCANO_RETRIES = 3
@@ -111,7 +114,7 @@ class RayLife(Life):
     """How the program has ended, in Ray's words."""
     tries: int = 0
 
-    def told(self, pod: Pod, line: str) -> None:
+    def read_line(self, pod: Pod, line: str) -> None:
         """Learn how the program has ended."""
         found = PROGRAM.search(line) if pod.role == "submitter" else None
         self.verdict = found[1] if found else self.verdict
@@ -165,3 +168,11 @@ class GroupsLife(UntilAll):
             return GO_ON
         group = [one_pod.name for one_pod in self.pods if one_pod.job == pod.job]
         return Step(start=tuple(group), why=f"{pod.role}-{pod.index} failed; its group is recreated")
+
+
+LIVES: Mapping[type, Make] = {
+    VolcanoJob: lambda pods, job, _: VolcanoLife(pods, job=job),
+    RayCluster: lambda pods, job, _: RayLife(pods, job=job),
+    RayJob: lambda pods, job, _: RayLife(pods, job=job),
+    LeaderWorkerSet: lambda pods, job, _: GroupsLife(pods, job=job),
+}

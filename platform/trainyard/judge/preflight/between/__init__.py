@@ -1,1 +1,1 @@
-"""What is wrong between files."""
+"""Checks between several files."""

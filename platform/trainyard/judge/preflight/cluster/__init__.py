@@ -1,1 +1,1 @@
-"""What is wrong with a cluster."""
+"""Checks of one cluster's file."""

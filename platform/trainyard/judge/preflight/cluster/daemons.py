@@ -1,4 +1,4 @@
-"""Whether what runs on every node leaves jobs what they were promised, and the kubelet something to pin."""
+"""Checks that daemons leave jobs the CPUs and memory that sizing expects, and the kubelet memory to pin."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def check_operator(cluster: Cluster, source: Source) -> Iterator[Finding]:
             continue
         told.add(gpus.vendor)
         message = f"pool {name!r} has GPUs of {gpus.vendor}, but no operator for them; add {OFFER[gpus.vendor][0]}"
-        yield NO_OPERATOR.at(source, ("pools", name), f"{message}, or say managed: false", key=True)
+        yield NO_OPERATOR.at(source, ("pools", name), f"{message}, or set managed: false", key=True)
 
 
 @CLUSTER.check()

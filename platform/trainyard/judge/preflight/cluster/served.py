@@ -35,4 +35,4 @@ def release(site: Site, shelf: Shelf) -> str:
 
     One that the schemas lack is judged as it is rendered, by the nearest that is known, which is said elsewhere.
     """
-    return site.version if shelf.carries(site.name, site.version) else site.known
+    return site.version if shelf.carries(site.name, site.version) else site.known_version

@@ -98,7 +98,9 @@ def check_argocd(cluster: Cluster, source: Source) -> Iterator[Finding]:
 def check_release(site: Site, source: Source) -> Iterator[Finding]:
     """Yield a release that is unknown, too old, or not said to work on the cluster's Kubernetes."""
     path: Path = (*site.at, "version")
-    too_old = list(check_version(site.name, site.version, site.facts, site.cluster, source, path, like=site.known))
+    too_old = list(
+        check_version(site.name, site.version, site.facts, site.cluster, source, path, like=site.known_version)
+    )
     yield from too_old
     if not any(finding.rule == TOO_OLD.id for finding in too_old):
         yield from check_listed(site, source, path)
@@ -107,7 +109,7 @@ def check_release(site: Site, source: Source) -> Iterator[Finding]:
 def check_listed(site: Site, source: Source, path: Path) -> Iterator[Finding]:
     """Yield a release that is not known; of one that is said to be like another, what that leaves unchecked."""
     facts, said = site.facts, site.choice.unlisted
-    listed = facts.listed(site.choice.version)
+    listed = facts.known_release(site.choice.version)
     if listed is not None:
         if said is not None:
             message = f"Trainyard knows {site.name} {listed}, so unlisted is not needed; remove it"
@@ -117,12 +119,13 @@ def check_listed(site: Site, source: Source, path: Path) -> Iterator[Finding]:
         near = facts.nearest(site.version)
         fix = f'use one of these, or set unlisted: {{like: "{near}", reason: <who looked at it>}}'
         yield UNKNOWN_RELEASE.at(source, path, not_known(site.name, site.version, facts.releases), fix=fix)
-    elif facts.listed(said.like) is None:
+    elif facts.known_release(said.like) is None:
         message = not_known(site.name, said.like, facts.releases)
         yield UNKNOWN_RELEASE.at(source, (*site.at, "unlisted", "like"), message)
     else:
         verb = "installed" if site.choice.managed else "there"
-        message = f"{site.name} {site.version} is {verb}; {unchecked_parts(site)} are checked as those of {site.known}"
+        parts = unchecked_parts(site)
+        message = f"{site.name} {site.version} is {verb}; {parts} are checked as those of {site.known_version}"
         yield UNLISTED.at(source, path, message)
 
 
@@ -130,16 +133,15 @@ def check_kinds(site: Site, source: Source) -> Iterator[Finding]:
     """Yield a release that is ours to install, and of which nobody has read the cluster-scoped kinds that it makes."""
     if not site.choice.managed or site.name not in operators() or site.release.cluster_kinds is not None:
         return
-    makes = "chart makes" if site.facts.chart is not None else "manifests make"
-    message = f"{site.name} {site.known}: nobody has read which cluster-scoped kinds its {makes}"
+    message = f"the cluster-scoped kinds that {site.name} {site.known_version} creates are unknown"
     yield UNREAD.at(source, (*site.at, "version"), message, fix=unread_fix(site))
 
 
 def unread_fix(site: Site) -> str:
     """Return the fix for a chart, or for manifests, that nobody has read."""
     if site.facts.chart is None:
-        return f"name them as clusterKinds in the facts of {site.name}; clusterKinds: [] where there are none"
-    pull = f"pull the chart into <folder>/{site.name}/{site.known}/{site.facts.chart.name}"
+        return f"list them as clusterKinds in the facts of {site.name}, or clusterKinds: [] if there are none"
+    pull = f"pull the chart into <folder>/{site.name}/{site.known_version}/{site.facts.chart.name}"
     return f'{pull} and run make schemas ARGS="--charts <folder>", or name clusterKinds in the facts of {site.name}'
 
 

@@ -1,1 +1,1 @@
-"""What is wrong with a job and its run."""
+"""Checks of one job and its run."""

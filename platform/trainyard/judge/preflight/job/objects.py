@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trainyard.base.documents import Document, format_path
 from trainyard.base.documents import Path as Steps
-from trainyard.base.findings import Finding, Location
+from trainyard.base.findings import Finding, Location, without_indexes
 from trainyard.base.manifests import Manifest
 from trainyard.base.rules import Rule
 from trainyard.base.system import reads
@@ -26,40 +26,16 @@ from trainyard.judge.policies.policy import Policy, Problem
 from trainyard.judge.policies.world import World
 from trainyard.judge.preflight.cluster import inventory, networks, shares
 from trainyard.judge.preflight.job import origins, tenants
-from trainyard.render import kinds
+from trainyard.judge.preflight.job.rendered import Objects, manifest
 from trainyard.render.clusters import platform, team
 from trainyard.render.kinds import Resolved
 from trainyard.render.operators import kueue
-from trainyard.render.parts.objects import Resource
 from trainyard.render.tenancy import RULES as TENANCY
 from trainyard.specs import Cluster
 from trainyard.specs.sources import Source, Specs
 
 if TYPE_CHECKING:
     from trainyard.upstream.apiserver import Judge
-
-
-@dataclass(frozen=True)
-class Objects:
-    """The objects of one run, as they would be rendered."""
-
-    run: Resolved
-
-    @cached_property
-    def resources(self) -> tuple[Resource, ...]:
-        """What the kind makes of the run."""
-        return tuple(kinds.build(self.run))
-
-    @cached_property
-    def manifests(self) -> tuple[Manifest, ...]:
-        """The same as anybody's objects; where they are written is not known yet."""
-        return tuple(manifest(resource) for resource in self.resources)
-
-    def without(self, patch: int) -> Objects:
-        """Return the run without one of its patches."""
-        job = self.run.run.job
-        left = tuple(one_patch for index, one_patch in enumerate(job.patches) if index != patch)
-        return Objects(replace(self.run, run=replace(self.run.run, job=job.model_copy(update={"patches": left}))))
 
 
 def check(
@@ -164,14 +140,14 @@ def server_refusals(
         for place, finding in errors(judge, objects):
             path = from_job(objects, Problem(place, finding.message), partial(messages, judge))
             if path:
-                said.setdefault((finding.message, path), locate_finding(objects, finding, path))
+                said.setdefault((without_indexes(finding.message), path), locate_finding(objects, finding, path))
         yield from ((objects.run, finding) for finding in said.values())
 
 
 def locate_finding(objects: Objects, finding: Finding, path: Steps) -> Finding:
     """Return the server's finding at the job's field: at the key, where the key is refused."""
     rule = Rule(finding.rule, "", "", finding.remedy or "", finding.source or "", finding.layer)
-    label = path[0] in ("labels", "annotations") and f'"{path[-1]}"' in finding.message
+    label = path[0] in ("labels", "annotations") and finding.message.startswith(f'key "{path[-1]}"')
     key = label or finding.rule == "schema/unknown-field"
     return replace(rule.at(objects.run.run.source, path, finding.message, key=key), fix=finding.fix)
 
@@ -194,7 +170,7 @@ def refusals(judge: Judge, manifest_: Manifest) -> list[Finding]:
 
 def messages(judge: Judge, objects: Objects) -> set[str]:
     """Return the sentences on what the server refuses in the objects of a run."""
-    return {finding.message for _, finding in errors(judge, objects)}
+    return {without_indexes(finding.message) for _, finding in errors(judge, objects)}
 
 
 def finding_place(manifest_: Manifest, finding: Finding) -> Steps:
@@ -222,7 +198,7 @@ def paths(value: Any, path: Steps = ()) -> Iterator[Steps]:
 def policy_messages(objects: Objects, *, around: tuple[Manifest, ...], declared: Cluster, policy: Policy) -> set[str]:
     """Return the sentences of what one policy finds in the objects of one run."""
     world = World((*around, *objects.manifests), declared, complete=False)
-    return {problem.message for _, problem in policies_run.problems(world, [policy])}
+    return {without_indexes(problem.message) for _, problem in policies_run.problems(world, [policy])}
 
 
 def in_job(objects: Objects, problem: Problem, said: Callable[[Objects], set[str]]) -> Steps:
@@ -237,7 +213,7 @@ def in_job(objects: Objects, problem: Problem, said: Callable[[Objects], set[str
 def from_job(objects: Objects, problem: Problem, said: Callable[[Objects], set[str]]) -> Steps:
     """Return the patch without which a problem is not there, or the field that says it; empty where neither does."""
     for index, patch in enumerate(objects.run.run.job.patches):
-        if problem.message not in said(objects.without(index)):
+        if without_indexes(problem.message) not in said(objects.without(index)):
             return ("patches", index, "merge", *origins.in_merge(problem.place, patch.merge))
     return origins.in_fields(problem.place, objects.run.run.job)
 
@@ -250,9 +226,3 @@ def surroundings(specs: Specs, cluster: str, teams: Iterable[str]) -> tuple[Mani
             found += team.resources(cluster, specs.clusters[cluster], name, specs.teams[name])
     config = kueue.configuration(specs.clusters[cluster])
     return (*map(manifest, found), *([Manifest(Document("", 0, config), config)] if config else []))
-
-
-def manifest(resource: Resource) -> Manifest:
-    """Return an object to be as one that was read, from nowhere."""
-    value = resource.value()
-    return Manifest(Document("", 0, value), value)

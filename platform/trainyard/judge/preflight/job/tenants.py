@@ -7,25 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from trainyard.base.documents import Path
 from trainyard.base.findings import Finding
 from trainyard.judge.policies.places import Place
 from trainyard.judge.policies.policy import Problem
+from trainyard.judge.preflight.job.rendered import Objects
 from trainyard.render import clusters
 from trainyard.render.kinds import Resolved
 from trainyard.render.tenancy import RULES, Allowance, Breach, allowance, breaches
 from trainyard.specs import Job, Team
 from trainyard.specs.sources import Specs
 
-if TYPE_CHECKING:
-    from trainyard.judge.preflight.job.objects import Objects
-
 FIELD = ("longestGraceSeconds",)
 """The field of a cluster's file by which runs end in time."""
 
-From = Callable[["Objects", Problem, Callable[["Objects"], set[str]]], Path]
+From = Callable[[Objects, Problem, Callable[[Objects], set[str]]], Path]
 
 
 def check(specs: Specs, cluster: str, runs: Sequence[Objects], source: From) -> Iterator[tuple[Resolved, Finding]]:

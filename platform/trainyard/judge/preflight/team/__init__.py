@@ -1,1 +1,1 @@
-"""What is wrong with a team."""
+"""Checks of one team's file."""

@@ -53,17 +53,17 @@ class Efa(FabricType):
         part, why = part_of(share)
         count = math.ceil(shape.devices[DEVICE] * part)
         devices: dict[str, Sized[int] | Sized[str]] = {
-            DEVICE: Sized(count, f"fabric: rdma; {count} = {shape.devices[DEVICE]} a node × {why}")
+            DEVICE: Sized(count, f"fabric: rdma; {count} = {shape.devices[DEVICE]} per node × {why}")
         }
         pages = shape.huge_pages.get("2Mi")
         if pages is None:
             return Attached(
-                devices, env={"FI_EFA_USE_HUGE_PAGE": Sized("0", "the node's image sets no huge pages aside")}
+                devices, env={"FI_EFA_USE_HUGE_PAGE": Sized("0", "the node's image reserves no huge pages")}
             )
         whole = min(WANTED, size(pages))
         amount = binary(whole * part, step=2 * MI)
         return Attached(
-            {**devices, PAGES: Sized(amount, f"{amount} = {binary(whole)} a node × {why}, for EFA's buffers")}
+            {**devices, PAGES: Sized(amount, f"{amount} = {binary(whole)} per node × {why}, for EFA's buffers")}
         )
 
 

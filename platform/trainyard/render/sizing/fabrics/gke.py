@@ -62,7 +62,7 @@ class Gke(FabricType):
         """Return interfaces and libraries; a subclass adds what its own transport needs."""
         return Attached(
             annotations=self.annotations(share.cluster),
-            env={"LD_LIBRARY_PATH": Sized(LIBRARIES, "driver and plugin of the node, mounted there")},
+            env={"LD_LIBRARY_PATH": Sized(LIBRARIES, "the node's driver and plugin, mounted at this path")},
             volumes=(host_path("fabric-libraries", ON_NODE),),
             mounts=({"name": "fabric-libraries", "mountPath": LIBRARIES, "readOnly": True},),
         )

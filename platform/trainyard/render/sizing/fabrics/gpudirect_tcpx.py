@@ -57,7 +57,7 @@ class Tcpx(Gke):
         """Return interfaces, libraries, the daemon with its devices, and the plugin's settings."""
         base = super().attached(share)
         shared = {"name": "fabric-socket", "mountPath": SOCKET}
-        why = "fabric: rdma; as Google's example for the machine has it"
+        why = "fabric: rdma; as in Google's example for this machine"
         names = {"NCCL_GPUDIRECTTCPX_SOCKET_IFNAME": self.interfaces(share.cluster)}
         return replace(
             base,

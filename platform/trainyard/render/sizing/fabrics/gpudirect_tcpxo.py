@@ -28,8 +28,8 @@ class Tcpxo(Gke):
         serve["env"] = [*serve["env"], {"name": "HEALTH_CHECK_LOG_FILE", "value": LOG}]
         serve["startupProbe"] = {"exec": {"command": ["cat", LOG]}, "periodSeconds": 5, "failureThreshold": 24}
         env = {
-            "NCCL_LIB_DIR": Sized(LIBRARIES, "where the profile of the node's installer lies"),
-            "NCCL_FASTRAK_LLCM_DEVICE_DIRECTORY": Sized(APERTURE, "fabric: rdma; the NICs' memory, mounted there"),
+            "NCCL_LIB_DIR": Sized(LIBRARIES, "path of the profile from the node's installer"),
+            "NCCL_FASTRAK_LLCM_DEVICE_DIRECTORY": Sized(APERTURE, "fabric: rdma; the NICs' memory at this path"),
         }
         return replace(
             base,

@@ -77,7 +77,7 @@ class Verbs(FabricType):
         gpus = cluster.pools[pool_name].node.gpus
         peers = cluster.system_of(pool_name).nic_driver in {"doca", "operator"}
         if gpus is not None and gpus.vendor == "amd" and not peers:
-            found["NCCL_DMABUF_ENABLE"] = Sized("1", "GPUs of AMD; NICs reach their memory by DMA-BUF")
+            found["NCCL_DMABUF_ENABLE"] = Sized("1", "AMD GPUs: NICs access their memory by DMA-BUF")
         return found
 
 
@@ -85,9 +85,11 @@ def adapters(cluster: Cluster, pool_name: str) -> Sized[str]:
     """Return the list of adapters to use, where a pod sees all of its node's."""
     taken = rails.rails(cluster, pool_name)
     names = ",".join(nic.name for nic in cluster.pools[pool_name].node.nics if nic.rail in taken)
-    return Sized(f"={names}", f"the training NICs of pool {pool_name!r}; a pod sees all of the node's")
+    return Sized(f"={names}", f"the training NICs of pool {pool_name!r}; pods see all NICs of the node")
 
 
 def sized_count(count: int) -> Sized[int]:
     """Return a number of NICs, virtual functions or shares, and why."""
-    return Sized(count, "fabric: rdma; one NIC of a rail" if count == 1 else f"fabric: rdma; one NIC of {count} rails")
+    return Sized(
+        count, "fabric: rdma; one NIC per rail" if count == 1 else f"fabric: rdma; one NIC per rail, {count} rails"
+    )

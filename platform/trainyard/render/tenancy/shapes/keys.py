@@ -39,11 +39,11 @@ class Pairs(Shape):
             if key in self.known:
                 yield from self.known[key].breaches(text, (*path, key), self.about.get(key, subject), about)
             elif not is_own(str(key), about.allowance.lists["keys"]):
-                message = f"{field_of(path)} have {str(key)[:63]!r}, whose group is not the team's to use; remove it"
+                message = f"{field_of(path)} have {str(key)[:63]!r}, but the team may not use this group; remove it"
                 yield Breach(subject, (*path, key), message)
         for key in self.required:
             if key not in value:
-                yield Breach(subject, path, f"label {key} is missing, which everything of a run has; add it")
+                yield Breach(subject, path, f"label {key} is missing, but every object of a run needs it; add it")
 
     def cel(self, x: str, depth: int = 0) -> str:
         """Ask every key, and the values of those that are known."""

@@ -27,18 +27,18 @@ class Fields(Shape):
     def breaches(self, value: Any, path: Path, subject: str, about: About) -> Iterator[Breach]:
         """Refuse unknown fields, and look into the others."""
         if not isinstance(value, Mapping):
-            yield Breach(subject, path, f"{field_of(path)} should be {self.what}, a map; change it")
+            yield Breach(subject, path, f"{field_of(path)} should be a map; change it")
             return
         for key, inner in value.items():
             shape, of = self.fields.get(key), self.about.get(key, subject)
             if shape is None:
-                message = f"{str(key)[:63]} is not among what {self.what} of a run may have; remove it"
+                message = f"{str(key)[:63]} is not a field that {self.what} of a run may set; remove it"
                 yield Breach(of, (*path, key), message)
             elif shape is not ANY and inner is not None:
                 yield from shape.breaches(inner, (*path, key), of, about)
         for key in self.required:
             if value.get(key) is None:
-                message = f"{key} is missing, which {self.what} of a run must have; add it"
+                message = f"{key} is missing, but {self.what} of a run needs it; add it"
                 yield Breach(self.about.get(key, subject), path, message)
         for condition in self.conditions:
             yield from condition.breaches(value, path, subject, about)

@@ -12,7 +12,7 @@ from trainyard.render.tenancy.shapes.base import OWN, YES, About, Breach, Shape,
 
 
 class Anything(Shape):
-    """Whatever the API takes."""
+    """Any value that the API accepts."""
 
     def breaches(self, _value: Any, _path: Path, _subject: str, _about: About) -> Iterator[Breach]:
         """Yield nothing."""
@@ -31,7 +31,7 @@ class Served(Anything):
 
     def breaches(self, _value: Any, path: Path, subject: str, _about: About) -> Iterator[Breach]:
         """Refuse the field in what is rendered."""
-        yield Breach(subject, path, f"{field_of(path)} is set by the cluster alone; remove it")
+        yield Breach(subject, path, f"only the cluster sets {field_of(path)}; remove it")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Only(Shape):
         """Refuse another value."""
         if not any(value == one_value and type(value) is type(one_value) for one_value in self.values):
             known = " or ".join(show(one_value) for one_value in self.values)
-            yield Breach(subject, path, f"{field_of(path)} is {show(value)}, but a run may have {known}; change it")
+            yield Breach(subject, path, f"{field_of(path)} is {show(value)}, but may only be {known}; change it")
 
     def cel(self, x: str, _depth: int = 0) -> str:
         """Compare with each value."""
@@ -94,7 +94,7 @@ class Listed(Shape):
         listed = about.allowance.lists[self.of]
         if value not in listed and (self.own is None or value != about.own[self.own]):
             hint = did_you_mean(str(value)[:63], listed) if listed else "there are none"
-            message = f"{self.what} {show(value)} is not one that the team may use; {hint}"
+            message = f"the team may not use {self.what} {show(value)}; {hint}"
             yield Breach(subject, path, message)
 
     def cel(self, x: str, _depth: int = 0) -> str:
@@ -113,7 +113,7 @@ class Same(Shape):
         """Refuse another's."""
         if value != about.own[self.own]:
             message = (
-                f"{field_of(path)} is {show(value)}, but should be {about.own[self.own]!r}, the run's own; remove it"
+                f"{field_of(path)} is {show(value)}, but should be {about.own[self.own]!r}, the run's value; remove it"
             )
             yield Breach(subject, path, message)
 
@@ -132,7 +132,7 @@ class AtMost(Shape):
         """Refuse a larger one."""
         most = int(about.allowance.lists[self.bound][0])
         if type(value) is not int or value > most:
-            message = f"{field_of(path)} is {show(value)}, but the cluster's longest is {most} s; lower it"
+            message = f"{field_of(path)} is {show(value)}, but the cluster allows at most {most} seconds; lower it"
             yield Breach(subject, path, message)
 
     def cel(self, x: str, _depth: int = 0) -> str:

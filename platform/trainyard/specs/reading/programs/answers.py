@@ -22,7 +22,7 @@ PRINTED = 8192
 
 Answer = dict[str, Any]
 
-OWN = "program gave an answer of its own; yield jobs instead"
+OWN = "program wrote its own answer; yield jobs from jobs() instead"
 
 
 def failed_answer(message: str, line: int = 1) -> Answer:

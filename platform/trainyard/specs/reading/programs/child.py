@@ -86,9 +86,7 @@ def stay_with(parent: int) -> None:
 
 def unrun_answer(asked: str) -> Answer:
     """Return the answer for a program whose turn did not come."""
-    found = failed_answer(
-        f"program was not run: all programs together took {TOTAL_SECONDS} seconds; make others shorter"
-    )
+    found = failed_answer(f"program was not run: all programs together took {TOTAL_SECONDS} seconds; make them faster")
     return found if asked == "first" else {"hashed": found, "other": found}
 
 
@@ -193,10 +191,10 @@ def read_answer(text: bytes | None, status: int | None) -> Answer:
             f"program's jobs are more than {ANSWER_BYTES >> 20} MiB as JSON; make fewer or smaller ones"
         )
     if text is None or status is None:
-        return failed_answer(f"program is not done after {WALL_SECONDS} seconds; make fewer jobs or a shorter loop")
+        return failed_answer(f"program runs longer than {WALL_SECONDS} seconds; make fewer jobs or a shorter loop")
     if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU:
         return failed_answer(
-            f"program takes more than {sandbox.CPU_SECONDS} seconds of CPU; make fewer jobs or a shorter loop"
+            f"program uses more than {sandbox.CPU_SECONDS} seconds of CPU; make fewer jobs or a shorter loop"
         )
     return answers.parse_answer(text)
 
@@ -207,11 +205,13 @@ def run_limited(text: bytes, file: str, world: World, close: Callable[[], object
     try:
         tree = ast.parse(text, file)
     except (SyntaxError, ValueError) as error:
-        return failed_answer(f"program is no Python: {error.args[0]}", getattr(error, "lineno", None) or 1)
+        return failed_answer(f"program is not valid Python: {error.args[0]}", getattr(error, "lineno", None) or 1)
     imported = list(sandbox.imports(tree))
     if foreign := next((import_ for import_ in imported if not sandbox.importable(import_[0])), None):
         name, line = foreign
-        return failed_answer(f"program imports {name!r}; only trainyard.specs and the standard library are there", line)
+        return failed_answer(
+            f"program imports {name!r}; only trainyard.specs and the standard library are available", line
+        )
     for name, _ in imported:
         if name == "uuid":
             importlib.import_module(name)  # whose address of a machine is found out once
@@ -281,7 +281,7 @@ def stop_sentence(error: BaseException) -> str:
     """Return the sentence for an exception, in one line."""
     what = " ".join(str(error).split())[:120]
     if isinstance(error, PermissionError) and error.errno is None:
-        return f"program reaches outside, by {what}; jobs may depend on the program alone"
+        return f"program uses {what}, but jobs may only depend on the program; remove it"
     return f"program stopped with {type(error).__name__}" + (f": {what}" if what else "")
 
 

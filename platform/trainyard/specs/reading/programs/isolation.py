@@ -26,7 +26,7 @@ CLOCKS = "[vvar"
 Where it holds zeros, the C library finds no clock there and asks the kernel, which the filter of calls refuses.
 """
 
-HELP = "run this on Linux from 5.13 on, in a container that allows Landlock; or run what you have read: --unsafe-python"
+HELP = "use Linux 5.13 or newer, in a container that allows Landlock; or review the program and use --unsafe-python"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def enter() -> Isolation:
     inside = namespaces.enter(paths)
     rules = landlock.ruleset(paths) if landlock.is_offered() else None
     if not inside and rules is None:
-        raise RefusedError(f"this kernel allows neither namespaces of one's own nor Landlock; {HELP}")
+        raise RefusedError(f"this kernel allows neither user namespaces nor Landlock; {HELP}")
     return Isolation(inside, rules, clocks)
 
 

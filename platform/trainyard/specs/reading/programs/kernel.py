@@ -41,7 +41,7 @@ def machine() -> str:
     """
     found = platform.machine() if sys.platform == "linux" else sys.platform
     if found not in NUMBERS:
-        raise RefusedError(f"programs can be isolated on Linux on x86_64 and aarch64 alone, and this is {found}")
+        raise RefusedError(f"programs can only be isolated on Linux on x86_64 or aarch64, but this is {found}")
     return found
 
 

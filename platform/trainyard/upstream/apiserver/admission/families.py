@@ -14,11 +14,18 @@ from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 from trainyard.upstream.apiserver.webhooks import Around
 
 SOURCE = "k8s.io/kubernetes v1.35.4 pkg/registry/core/service/storage/alloc.go initIPFamilyFields"
-FAMILY = Rule("core/service-family", SOURCE, title="A Service asks for IP families that its cluster has.")
+FAMILY = Rule(
+    "core/service-family",
+    SOURCE,
+    title="A Service uses IP families that the cluster has.",
+    fix="use one of the cluster's IP families, or remove ipFamilies",
+)
 UNKNOWN = Rule(
     "core/service-family-unknown",
     SOURCE,
-    title="Whether a cluster has the IP families that a Service asks for is known.",
+    title="The IP families of the cluster are known when a Service chooses one.",
+    fix="add the cluster's ServiceCIDR to the inputs, or remove ipFamilies",
+    why="the Service may be refused; Trainyard cannot check it without a ServiceCIDR",
     severity=Severity.WARNING,
 )
 BOTH = frozenset({"IPv4", "IPv6"})
@@ -38,10 +45,10 @@ def check(value: Object, around: Around) -> Iterator[Problem]:
     there = of_cluster(around)
     lacking = " and ".join(sorted(families - there))
     if there and lacking:
-        yield FAMILY.forbidden(path, f"{lacking} is not configured, by the cluster's ServiceCIDRs")
+        yield FAMILY.forbidden(path, f"the cluster's ServiceCIDRs have no {lacking} range")
     elif not there:
         wanted = " and ".join(sorted(families))
-        message = f"whether the cluster has {wanted} is not known: no ServiceCIDR is among the inputs"
+        message = f"unknown whether the cluster has {wanted}; add its ServiceCIDR to the inputs"
         yield Problem(path, UNKNOWN.id, message, SOURCE)
 
 

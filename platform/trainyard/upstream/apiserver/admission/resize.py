@@ -14,11 +14,18 @@ from trainyard.upstream.apiserver.problems import Problem, Rule
 from trainyard.upstream.apiserver.webhooks import Around
 
 SOURCE = "k8s.io/kubernetes v1.35.4 plugin/pkg/admission/storage/persistentvolume/resize/admission.go"
-GROWTH = Rule("update/volume-growth", SOURCE, title="A claim grows only where its class lets volumes grow.")
+GROWTH = Rule(
+    "update/volume-growth",
+    SOURCE,
+    title="A PersistentVolumeClaim grows only if its StorageClass allows expansion.",
+    fix="set allowVolumeExpansion: true in the StorageClass, or restore the size",
+)
 UNKNOWN = Rule(
     "update/volume-growth-unknown",
     SOURCE,
-    title="Whether the class of a claim that grows lets volumes grow is known.",
+    title="The StorageClass of a PersistentVolumeClaim that grows is known.",
+    fix="add the StorageClass to the inputs",
+    why="the API server refuses the change unless the class allows expansion; Trainyard cannot check that",
     severity=Severity.WARNING,
 )
 AT = ("spec", "resources", "requests", "storage")
@@ -32,10 +39,15 @@ def check(value: Object, old: Object, around: Around) -> Iterator[Problem]:
     name = class_of(value)
     allowed = grows(name, around)
     if allowed is None:
-        which = f"class {name!r} is not among the inputs" if name else "which class is the default is not known"
-        yield Problem(AT, UNKNOWN.id, f"whether this claim may grow is not known: {which}", SOURCE)
+        which = f"class {name!r} is not among the inputs" if name else "the default class is unknown"
+        yield Problem(AT, UNKNOWN.id, f"unknown whether this claim may grow: {which}", SOURCE)
     elif not allowed:
-        yield GROWTH.forbidden(AT, "only claims of a class with allowVolumeExpansion: true may grow")
+        yield GROWTH.forbidden(
+            AT,
+            f"cannot grow: StorageClass {name!r} has no allowVolumeExpansion: true"
+            if name
+            else "cannot grow without a StorageClass",
+        )
 
 
 def grows(name: str | None, around: Around) -> bool | None:

@@ -109,7 +109,7 @@ class Catalog:
         for near in get_close_matches(group, self._groups, n=1, cutoff=NEAR):
             if meant := get_close_matches(kind, self._groups[near], n=1, cutoff=NEAR):
                 return f"kind {label!r} does not exist here; did you mean {meant[0]!r} of {near}?"
-        return f"kind {label!r} is not known here; give its CRD among the inputs, or take --allow-unknown"
+        return f"kind {label!r} is unknown; add its CRD to the inputs, or use --allow-unknown"
 
     def _elsewhere(self, group: str, kind: str) -> list[str]:
         """Return the apiVersions that may be meant: of Kubernetes' own kinds of that name, and of groups near by."""

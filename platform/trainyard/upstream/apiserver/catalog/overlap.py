@@ -32,8 +32,8 @@ def prefer(first: dict[str, Kind], second: dict[str, Kind]) -> dict[str, Kind]:
 SERVED_TWICE = Rule(
     id="pairing/served-twice",
     title="No two projects serve one kind with different schemas.",
-    why="whichever is installed last wins, and the objects of the other are refused or lose fields",
-    fix="install one of them, or leave the CRDs of one out",
+    why="the CRDs installed last win, and objects of the other project are refused or lose fields",
+    fix="install one of them, or remove the CRDs of one",
     source="docs/apiserver.md",
     layer="pairing",
     may_warn=True,

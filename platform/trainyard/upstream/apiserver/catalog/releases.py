@@ -15,25 +15,25 @@ from trainyard.base.versions import begun, exact, line, nearest, order, same
 
 NEAR = Rule(
     id="pairing/near-release",
-    title="The release of Kubernetes, or of Argo CD, is one that is known.",
-    why="API types of another release may differ from what is there",
-    fix="take a known release; the message names the nearest",
+    title="Trainyard knows the release of Kubernetes and of Argo CD.",
+    why="the nearest known release is checked instead, and its API types may differ",
+    fix="use a known release; the message names the nearest one",
     source="docs/apiserver.md",
     layer="pairing",
     severity=Severity.WARNING,
 )
 UNKNOWN_RELEASE = Rule(
     id="pairing/unknown-release",
-    title="The release of an operator is one that is known, or is said to be like one.",
-    why="charts, API types and what goes with what of another release may differ, so that a verdict says little",
-    fix="take a known release; in a cluster's file say unlisted: {like: <known release>, reason: <why>}",
+    title="Trainyard knows the release of each operator, or the cluster's file names a similar one.",
+    why="another release may have other charts, API types and requirements, so its check proves little",
+    fix="use a known release, or write unlisted: {like: <known release>, reason: <why>} in the cluster's file",
     source="docs/clusters.md",
     layer="pairing",
 )
 UNKNOWN = Rule(
     id="pairing/unknown-operator",
-    title="An operator that is named is one that is known.",
-    why="nothing can be written for it, and its objects cannot be judged",
+    title="Trainyard knows each operator that is named.",
+    why="Trainyard cannot render it, and cannot check its objects",
     fix="correct the name, remove it, or import its API types with `make schemas`",
     source="docs/apiserver.md",
     layer="pairing",
@@ -109,7 +109,7 @@ def choose(
     """
     known = shelf.releases(project)
     if not known or project in NO_PROJECTS - {CORE}:
-        message = f"no API types of operator {project!r} are known; {did_you_mean(project, shelf.projects())}"
+        message = f"the API types of operator {project!r} are unknown; {did_you_mean(project, shelf.projects())}"
         return None, [UNKNOWN.of(where(project), message)]
     if release is None:
         return Choice(project, known[-1]), []
@@ -118,7 +118,7 @@ def choose(
     if same(found, line(asked)) if project == CORE else exact(found, asked):
         return Choice(project, found), []
     if project in TOLERANT:
-        message = f"{project} {asked} is not known here; the nearest known release {found} is used instead"
+        message = f"{project} {asked} is unknown; the nearest known release {found} is used instead"
         return Choice(project, found), [NEAR.of(where(project), message)]
     newest = begun(asked, known)
     if newest is not None:
@@ -130,4 +130,4 @@ def not_known(project: str, asked: str, known: Iterable[str]) -> str:
     """Return the sentence on a release that is not known, which lists those that are, the newest first."""
     newest_first = sorted(known, key=order, reverse=True)
     shown = ", ".join(newest_first[:SHOWN]) + (f" and {len(newest_first) - SHOWN} more" if newest_first[SHOWN:] else "")
-    return f"{project} {asked} is not known here; known are {shown}"
+    return f"{project} {asked} is unknown; known releases: {shown}"

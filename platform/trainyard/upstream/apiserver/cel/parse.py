@@ -82,7 +82,7 @@ def parse(expression: str, minor: int) -> Node:
 
 def _refusal(expression: str, text: str) -> CompileError:
     if "recursion" in text:
-        return TooDeepError(expression, [Issue("nested or chained more than 32 deep, which cannot be read here")])
+        return TooDeepError(expression, [Issue("nested or chained more than 32 levels deep")])
     found = []
     lines = expression.split("\n")
     for line, column, message in _ERROR.findall(text):

@@ -9,7 +9,12 @@ from typing import Any
 from trainyard.base.quantities import Format, Quantity
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
-QUANTITY = Rule("core/quantity", "k8s.io/apimachinery v0.35.4 pkg/api/resource/quantity.go ParseQuantity")
+QUANTITY = Rule(
+    "core/quantity",
+    "k8s.io/apimachinery v0.35.4 pkg/api/resource/quantity.go ParseQuantity",
+    title="Resource amounts are Kubernetes quantities.",
+    fix="write a quantity such as 500m, 2 or 64Gi",
+)
 NOT_QUANTITY = "must be a quantity, such as 500m, 2 or 64Gi"
 NANO = 10**9
 _MOST_FAST_DIGITS = 18

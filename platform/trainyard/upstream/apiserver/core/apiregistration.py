@@ -11,7 +11,12 @@ from trainyard.upstream.apiserver.core.shapes import Object, child, flag, inner,
 from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Problem, Rule
 
-SERVICE = Rule("core/api-service", "k8s.io/kube-aggregator v0.35.4 pkg/apis/apiregistration/validation/validation.go")
+SERVICE = Rule(
+    "core/api-service",
+    "k8s.io/kube-aggregator v0.35.4 pkg/apis/apiregistration/validation/validation.go",
+    title="An APIService has a matching name, valid priorities and a consistent service.",
+    fix="correct the field in the message; the name must be <version>.<group>",
+)
 
 
 def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:  # noqa: ARG001  # one signature for all kinds
@@ -19,7 +24,7 @@ def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Itera
     spec, name = inner(value, "spec"), text(inner(value, "metadata"), "name")
     group, version = text(spec, "group"), text(spec, "version")
     if name and name != f"{version}.{group}":
-        yield SERVICE.invalid(("metadata", "name"), name, f"must be '{version}.{group}', version and group")
+        yield SERVICE.invalid(("metadata", "name"), name, f"must be '{version}.{group}', its version and group")
     if not group and version != "v1":
         yield SERVICE.required(("spec", "group"))
     elif group and (detail := names.dns_subdomain(group)):

@@ -19,13 +19,33 @@ from trainyard.upstream.apiserver.core.shapes import EMPTY, Object, child, fill,
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
 SOURCE = "k8s.io/kubernetes v1.35.4 pkg/apis/apps/validation/validation.go"
-CONTROLLER = Rule("core/controller", f"{SOURCE} ValidateDeploymentSpec")
-SELECTOR = Rule("core/selector", f"{SOURCE} ValidatePodTemplateSpecForReplicaSet")
-STRATEGY = Rule("core/update-strategy", f"{SOURCE} ValidateDeploymentStrategy")
-IMMUTABLE = Rule("update/selector", f"{SOURCE} ValidateDeploymentUpdate")
+CONTROLLER = Rule(
+    "core/controller",
+    f"{SOURCE} ValidateDeploymentSpec",
+    title="A Deployment, DaemonSet or ReplicaSet has a selector, a pod template and valid counts.",
+    fix="correct the field in the message, and add spec.selector and spec.template",
+)
+SELECTOR = Rule(
+    "core/selector",
+    f"{SOURCE} ValidatePodTemplateSpecForReplicaSet",
+    title="A controller's selector is not empty and matches the labels of its pod template.",
+    fix="copy the labels of spec.selector into spec.template.metadata.labels",
+)
+STRATEGY = Rule(
+    "core/update-strategy",
+    f"{SOURCE} ValidateDeploymentStrategy",
+    title="The update strategy of a Deployment or DaemonSet is consistent.",
+    fix="use a valid type, and let maxSurge or maxUnavailable be above 0",
+)
+IMMUTABLE = Rule(
+    "update/selector",
+    f"{SOURCE} ValidateDeploymentUpdate",
+    title="An update keeps the selector of a Deployment, DaemonSet or ReplicaSet.",
+    fix="restore the selector, or create a new object under another name",
+)
 
 
-ANNOTATIONS = Rule("core/controller", "k8s.io/kubernetes v1.35.4 pkg/apis/apps/v1/conversion.go")
+ANNOTATIONS = CONTROLLER.of_source("k8s.io/kubernetes v1.35.4 pkg/apis/apps/v1/conversion.go")
 _ROLLBACK, _GENERATION = "deprecated.deployment.rollback.to", "deprecated.daemonset.template.generation"
 _WHOLE = re.compile("[+-]?[0-9]+")
 
@@ -150,7 +170,7 @@ def check_endless(template: Object) -> Iterator[Problem]:
     if policy != "Always":
         yield CONTROLLER.unsupported((*path, "restartPolicy"), policy, ("Always",))
     if pod.get("activeDeadlineSeconds") is not None:
-        yield CONTROLLER.forbidden((*path, "activeDeadlineSeconds"), "not supported here; only Jobs end")
+        yield CONTROLLER.forbidden((*path, "activeDeadlineSeconds"), "not supported here; only pods of a Job may end")
 
 
 def _check_replicated(value: Object, old: Object | None, options: Options) -> Iterator[Problem]:

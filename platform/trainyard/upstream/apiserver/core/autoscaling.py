@@ -15,9 +15,24 @@ from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
 SOURCE = "k8s.io/kubernetes v1.35.4 pkg/apis/autoscaling/validation/validation.go"
-SCALER = Rule("core/autoscaler", f"{SOURCE} validateHorizontalPodAutoscalerSpec")
-METRIC = Rule("core/autoscaler-metric", f"{SOURCE} validateMetricSpec")
-BEHAVIOR = Rule("core/autoscaler-behavior", f"{SOURCE} validateScalingRules")
+SCALER = Rule(
+    "core/autoscaler",
+    f"{SOURCE} validateHorizontalPodAutoscalerSpec",
+    title="A HorizontalPodAutoscaler has a target and valid replica limits.",
+    fix="set scaleTargetRef and maxReplicas; maxReplicas must be at least minReplicas",
+)
+METRIC = Rule(
+    "core/autoscaler-metric",
+    f"{SOURCE} validateMetricSpec",
+    title="Each metric of a HorizontalPodAutoscaler has one source and one target.",
+    fix="fill in the source that type names, with one positive target",
+)
+BEHAVIOR = Rule(
+    "core/autoscaler-behavior",
+    f"{SOURCE} validateScalingRules",
+    title="Scaling behavior of a HorizontalPodAutoscaler has valid policies and windows.",
+    fix="correct the policy or the window that the message names",
+)
 
 METRICS = {
     "ContainerResource": "containerResource",

@@ -16,8 +16,18 @@ from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
 SOURCE = "k8s.io/kubernetes v1.35.4 pkg/apis/certificates/validation/validation.go"
-REQUEST = Rule("core/signing-request", f"{SOURCE} validateCertificateSigningRequest")
-SIGNER = Rule("core/signer-name", "k8s.io/kubernetes v1.35.4 pkg/apis/core/validation/names.go ValidateSignerName")
+REQUEST = Rule(
+    "core/signing-request",
+    f"{SOURCE} validateCertificateSigningRequest",
+    title="A CertificateSigningRequest has a valid request, signer, usages and duration.",
+    fix="put a PEM block CERTIFICATE REQUEST in request, and set usages and signerName",
+)
+SIGNER = Rule(
+    "core/signer-name",
+    "k8s.io/kubernetes v1.35.4 pkg/apis/core/validation/names.go ValidateSignerName",
+    title="A signer's name is a domain and a path.",
+    fix="write a name such as example.com/my-signer",
+)
 
 USAGES = (
     "any", "cert sign", "client auth", "code signing", "content commitment", "crl sign", "data encipherment",

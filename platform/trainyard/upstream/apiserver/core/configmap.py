@@ -14,9 +14,24 @@ from trainyard.upstream.apiserver.core.shapes import EMPTY, Object, child, flag
 from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
-CONFIG = Rule("core/config-map", f"{CORE} ValidateConfigMap")
-BASE64 = Rule("core/base64", "encoding/json: a []byte is standard base64")
-FROZEN = Rule("update/immutable-data", f"{CORE} ValidateConfigMapUpdate")
+CONFIG = Rule(
+    "core/config-map",
+    f"{CORE} ValidateConfigMap",
+    title="The keys of a ConfigMap are valid and unique, and its data is below 1 MiB.",
+    fix="rename the key in the message, or split the data",
+)
+BASE64 = Rule(
+    "core/base64",
+    "encoding/json: a []byte is standard base64",
+    title="Binary data is standard base64.",
+    fix="encode the value, or use stringData for the plain text of a Secret",
+)
+FROZEN = Rule(
+    "update/immutable-data",
+    f"{CORE} ValidateConfigMapUpdate",
+    title="An update keeps the data of an immutable ConfigMap or Secret.",
+    fix="create an object under a new name, and refer to it",
+)
 
 MOST_BYTES = 1024 * 1024
 """Bytes of all values together."""

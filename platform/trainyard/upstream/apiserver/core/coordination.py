@@ -11,7 +11,12 @@ from trainyard.upstream.apiserver.core.shapes import Object, inner, number
 from trainyard.upstream.apiserver.problems import Problem, Rule
 
 SOURCE = "k8s.io/kubernetes v1.35.4 pkg/apis/coordination/validation/validation.go"
-LEASE = Rule("core/lease", f"{SOURCE} ValidateLeaseSpec")
+LEASE = Rule(
+    "core/lease",
+    f"{SOURCE} ValidateLeaseSpec",
+    title="A Lease has valid durations, transitions and strategy.",
+    fix="correct the field in the message",
+)
 
 
 def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:  # noqa: ARG001  # one signature for all kinds

@@ -13,8 +13,18 @@ from trainyard.upstream.apiserver.core.storage import SOURCE
 from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
-NODE = Rule("core/csi-node", f"{SOURCE} ValidateCSINode")
-NODE_UPDATE = Rule("update/csi-node", f"{SOURCE} ValidateCSINodeUpdate")
+NODE = Rule(
+    "core/csi-node",
+    f"{SOURCE} ValidateCSINode",
+    title="A CSINode names each driver and node once, with valid counts.",
+    fix="correct the driver's field in the message",
+)
+NODE_UPDATE = Rule(
+    "update/csi-node",
+    f"{SOURCE} ValidateCSINodeUpdate",
+    title="An update keeps the existing drivers of a CSINode.",
+    fix="restore the driver; only new drivers may be added",
+)
 
 _LONGEST_DRIVER = 63
 _LONGEST_NODE_ID = 256

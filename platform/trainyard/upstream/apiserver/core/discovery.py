@@ -18,8 +18,18 @@ from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
 _DISCOVERY = "k8s.io/kubernetes v1.35.4 pkg/apis/discovery/validation/validation.go"
-SLICE = Rule("core/endpoint-slice", f"{_DISCOVERY} ValidateEndpointSlice")
-IMMUTABLE = Rule("update/endpoint-slice", f"{_DISCOVERY} ValidateEndpointSliceUpdate")
+SLICE = Rule(
+    "core/endpoint-slice",
+    f"{_DISCOVERY} ValidateEndpointSlice",
+    title="An EndpointSlice has valid addresses, ports and address type.",
+    fix="correct the field in the message; all addresses must match addressType",
+)
+IMMUTABLE = Rule(
+    "update/endpoint-slice",
+    f"{_DISCOVERY} ValidateEndpointSliceUpdate",
+    title="An update keeps the address type of an EndpointSlice.",
+    fix="restore addressType, or create another EndpointSlice",
+)
 
 TYPES = ("FQDN", "IPv4", "IPv6")
 _MOST_ENDPOINTS = 1000

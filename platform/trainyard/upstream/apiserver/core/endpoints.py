@@ -18,7 +18,12 @@ from trainyard.upstream.apiserver.core.shapes import Object, count, each, fill, 
 from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
-ENDPOINTS = Rule("core/endpoints", f"{CORE} ValidateEndpoints")
+ENDPOINTS = Rule(
+    "core/endpoints",
+    f"{CORE} ValidateEndpoints",
+    title="Endpoints have valid addresses and ports.",
+    fix="correct the field in the message; each subset needs an address",
+)
 
 
 def default(value: Object, minor: int) -> None:  # noqa: ARG001  # one signature for all kinds

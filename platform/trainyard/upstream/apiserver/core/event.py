@@ -13,8 +13,18 @@ from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Problem, Rule
 
 _EVENTS = "k8s.io/kubernetes v1.35.4 pkg/apis/core/validation/events.go"
-EVENT = Rule("core/event", f"{_EVENTS} ValidateEventCreate")
-EVENT_UPDATE = Rule("update/event", f"{_EVENTS} ValidateEventUpdate")
+EVENT = Rule(
+    "core/event",
+    f"{_EVENTS} ValidateEventCreate",
+    title="An Event has its required fields, in the namespace of its object.",
+    fix="correct the field in the message",
+)
+EVENT_UPDATE = Rule(
+    "update/event",
+    f"{_EVENTS} ValidateEventUpdate",
+    title="An update changes only the series of an Event.",
+    fix="restore the other fields",
+)
 
 _OLD_FIELDS = {
     "involvedObject": "regarding",

@@ -13,8 +13,18 @@ from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
 _FLOW = "k8s.io/kubernetes v1.35.4 pkg/apis/flowcontrol/validation/validation.go"
-SCHEMA = Rule("core/flow-schema", f"{_FLOW} ValidateFlowSchemaSpec")
-LEVEL = Rule("core/priority-level", f"{_FLOW} ValidatePriorityLevelConfigurationSpec")
+SCHEMA = Rule(
+    "core/flow-schema",
+    f"{_FLOW} ValidateFlowSchemaSpec",
+    title="A FlowSchema names a priority level and has valid rules.",
+    fix="set priorityLevelConfiguration.name, and correct the rule in the message",
+)
+LEVEL = Rule(
+    "core/priority-level",
+    f"{_FLOW} ValidatePriorityLevelConfigurationSpec",
+    title="A PriorityLevelConfiguration has the settings of its type.",
+    fix="set limited for type Limited, or exempt for type Exempt",
+)
 
 VERBS = frozenset({"get", "list", "create", "update", "delete", "deletecollection", "patch", "watch", "proxy"})
 SUBJECTS = {"Group": "group", "ServiceAccount": "serviceAccount", "User": "user"}

@@ -14,9 +14,24 @@ from trainyard.upstream.apiserver.core.shapes import Object, child, count, each,
 from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
-INGRESS = Rule("core/ingress", f"{SOURCE} ValidateIngressSpec")
-PATH = Rule("core/ingress-path", f"{SOURCE} validateHTTPIngressPath")
-BACKEND = Rule("core/ingress-backend", f"{SOURCE} validateIngressBackend")
+INGRESS = Rule(
+    "core/ingress",
+    f"{SOURCE} ValidateIngressSpec",
+    title="An Ingress has rules or a default backend, and valid hosts.",
+    fix="add rules or defaultBackend, and use DNS names as hosts",
+)
+PATH = Rule(
+    "core/ingress-path",
+    f"{SOURCE} validateHTTPIngressPath",
+    title="Paths of an Ingress are absolute and have a pathType.",
+    fix="set pathType to Exact, Prefix or ImplementationSpecific, and start the path with /",
+)
+BACKEND = Rule(
+    "core/ingress-backend",
+    f"{SOURCE} validateIngressBackend",
+    title="A backend of an Ingress is either a Service with a port or a resource.",
+    fix="set exactly one of service and resource; give the service one port name or number",
+)
 
 PATH_TYPES = ("Exact", "ImplementationSpecific", "Prefix")
 _CLASS = "kubernetes.io/ingress.class"

@@ -15,8 +15,18 @@ from trainyard.upstream.apiserver.core.shapes import Object, child, fill_absent,
 from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
-CLASS = Rule("core/ingress-class", f"{SOURCE} validateIngressClassSpec")
-IMMUTABLE = Rule("update/ingress-class", f"{SOURCE} ValidateIngressClassUpdate")
+CLASS = Rule(
+    "core/ingress-class",
+    f"{SOURCE} validateIngressClassSpec",
+    title="An IngressClass has a controller and complete parameters.",
+    fix="set controller to a domain and path, and correct the parameters",
+)
+IMMUTABLE = Rule(
+    "update/ingress-class",
+    f"{SOURCE} ValidateIngressClassUpdate",
+    title="An update keeps the controller of an IngressClass.",
+    fix="restore spec.controller, or create another IngressClass",
+)
 
 _LONGEST_CONTROLLER = 250
 

@@ -15,8 +15,18 @@ from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
 SOURCE = "k8s.io/kubernetes v1.35.4 pkg/apis/batch/validation/validation.go"
-FAILURE = Rule("core/pod-failure-policy", f"{SOURCE} validatePodFailurePolicy")
-SUCCESS = Rule("core/success-policy", f"{SOURCE} validateSuccessPolicy")
+FAILURE = Rule(
+    "core/pod-failure-policy",
+    f"{SOURCE} validatePodFailurePolicy",
+    title="A pod failure policy has valid actions, exit codes and conditions.",
+    fix="correct the rule in the message; it needs either onExitCodes or onPodConditions",
+)
+SUCCESS = Rule(
+    "core/success-policy",
+    f"{SOURCE} validateSuccessPolicy",
+    title="A success policy has rules with indexes or a count within the Job's completions.",
+    fix="set succeededIndexes or succeededCount within spec.completions",
+)
 
 ACTIONS = ("Count", "FailIndex", "FailJob", "Ignore")
 _OPERATORS = ("In", "NotIn")

@@ -15,7 +15,12 @@ from trainyard.upstream.apiserver.core.shapes import Object, each, fill_absent, 
 from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
-LIMIT = Rule("core/limit-range", f"{CORE} ValidateLimitRange")
+LIMIT = Rule(
+    "core/limit-range",
+    f"{CORE} ValidateLimitRange",
+    title="The limits of a LimitRange have valid types and do not contradict each other.",
+    fix="order the values: min ≤ defaultRequest ≤ default ≤ max",
+)
 
 _MOST_UNITS = (2**63 - 1) // 1000
 _LISTS = ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")

@@ -15,8 +15,18 @@ from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.meta.metadata import STANDARD_FINALIZERS
 from trainyard.upstream.apiserver.problems import Problem, Rule
 
-FINALIZER = Rule("core/namespace-finalizer", f"{CORE} ValidateNamespace")
-SECURITY = Rule("core/pod-security-label", "k8s.io/pod-security-admission v0.35.4 api/helpers.go PolicyToEvaluate")
+FINALIZER = Rule(
+    "core/namespace-finalizer",
+    f"{CORE} ValidateNamespace",
+    title="Finalizers of a Namespace have a domain.",
+    fix="use kubernetes, or a name such as example.com/finalizer",
+)
+SECURITY = Rule(
+    "core/pod-security-label",
+    "k8s.io/pod-security-admission v0.35.4 api/helpers.go PolicyToEvaluate",
+    title="The Pod Security labels of a namespace name valid levels and versions.",
+    fix="use privileged, baseline or restricted, and latest or a version such as v1.35",
+)
 
 _LEVELS = ("privileged", "baseline", "restricted")
 _VERSION = re.compile(r"latest|v1\.(0|[1-9][0-9]*)")

@@ -14,10 +14,30 @@ from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Problem, Rule
 
 _NETWORKING = "k8s.io/kubernetes v1.35.4 pkg/apis/networking/validation/validation.go"
-RANGE = Rule("core/service-cidr", f"{_NETWORKING} ValidateServiceCIDR")
-RANGE_UPDATE = Rule("update/service-cidr", f"{_NETWORKING} ValidateServiceCIDRUpdate")
-HOLDER = Rule("core/ip-address", f"{_NETWORKING} ValidateIPAddress")
-HOLDER_UPDATE = Rule("update/ip-address", f"{_NETWORKING} ValidateIPAddressUpdate")
+RANGE = Rule(
+    "core/service-cidr",
+    f"{_NETWORKING} ValidateServiceCIDR",
+    title="A ServiceCIDR has one or two valid CIDRs, of different IP families.",
+    fix="write canonical CIDRs such as 10.96.0.0/16",
+)
+RANGE_UPDATE = Rule(
+    "update/service-cidr",
+    f"{_NETWORKING} ValidateServiceCIDRUpdate",
+    title="An update keeps the CIDRs of a ServiceCIDR.",
+    fix="restore spec.cidrs, or create another ServiceCIDR",
+)
+HOLDER = Rule(
+    "core/ip-address",
+    f"{_NETWORKING} ValidateIPAddress",
+    title="An IPAddress is named after its address and has a parent.",
+    fix="use the canonical address as the name, and set parentRef",
+)
+HOLDER_UPDATE = Rule(
+    "update/ip-address",
+    f"{_NETWORKING} ValidateIPAddressUpdate",
+    title="An update keeps the parent of an IPAddress.",
+    fix="restore spec.parentRef",
+)
 
 _CIDRS = ("spec", "cidrs")
 _FAMILIES = 2

@@ -16,10 +16,30 @@ from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
 SOURCE = "k8s.io/kubernetes v1.35.4 pkg/apis/networking/validation/validation.go"
-POLICY = Rule("core/network-policy", f"{SOURCE} ValidateNetworkPolicySpec")
-PORT = Rule("core/network-policy-port", f"{SOURCE} ValidateNetworkPolicyPort")
-PEER = Rule("core/network-policy-peer", f"{SOURCE} ValidateNetworkPolicyPeer")
-BLOCK = Rule("core/network-policy-block", f"{SOURCE} ValidateIPBlock")
+POLICY = Rule(
+    "core/network-policy",
+    f"{SOURCE} ValidateNetworkPolicySpec",
+    title="A NetworkPolicy has valid selectors and policy types.",
+    fix="set policyTypes to Ingress, Egress or both, and correct the selector",
+)
+PORT = Rule(
+    "core/network-policy-port",
+    f"{SOURCE} ValidateNetworkPolicyPort",
+    title="Ports of a NetworkPolicy are valid, and endPort is not below port.",
+    fix="use port numbers from 1 to 65535, or a port's name",
+)
+PEER = Rule(
+    "core/network-policy-peer",
+    f"{SOURCE} ValidateNetworkPolicyPeer",
+    title="A peer of a NetworkPolicy is either an ipBlock or selectors.",
+    fix="use ipBlock alone, or podSelector and namespaceSelector",
+)
+BLOCK = Rule(
+    "core/network-policy-block",
+    f"{SOURCE} ValidateIPBlock",
+    title="The ipBlock of a NetworkPolicy is a CIDR that contains its exceptions.",
+    fix="write a CIDR such as 10.0.0.0/8, and exceptions inside it",
+)
 
 TYPES = ("Ingress", "Egress")
 

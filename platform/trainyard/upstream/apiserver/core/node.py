@@ -22,10 +22,30 @@ from trainyard.upstream.apiserver.meta.metadata import check_labels
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
 _RUNTIMES = "k8s.io/kubernetes v1.35.4 pkg/apis/node/validation/validation.go"
-NODE = Rule("core/node", f"{CORE} ValidateNode")
-NODE_UPDATE = Rule("update/node", f"{CORE} ValidateNodeUpdate")
-RUNTIME = Rule("core/runtime-class", f"{_RUNTIMES} ValidateRuntimeClass")
-RUNTIME_UPDATE = Rule("update/runtime-class", f"{_RUNTIMES} ValidateRuntimeClassUpdate")
+NODE = Rule(
+    "core/node",
+    f"{CORE} ValidateNode",
+    title="A Node has valid taints, pod CIDRs and amounts.",
+    fix="correct the field in the message",
+)
+NODE_UPDATE = Rule(
+    "update/node",
+    f"{CORE} ValidateNodeUpdate",
+    title="An update keeps the pod CIDRs and the provider ID of a Node.",
+    fix="restore the field",
+)
+RUNTIME = Rule(
+    "core/runtime-class",
+    f"{_RUNTIMES} ValidateRuntimeClass",
+    title="A RuntimeClass has a valid handler, overhead and scheduling.",
+    fix="set handler to a DNS label, and correct the field in the message",
+)
+RUNTIME_UPDATE = Rule(
+    "update/runtime-class",
+    f"{_RUNTIMES} ValidateRuntimeClassUpdate",
+    title="An update keeps the handler of a RuntimeClass.",
+    fix="restore handler, or create another RuntimeClass",
+)
 
 
 def check_node(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:

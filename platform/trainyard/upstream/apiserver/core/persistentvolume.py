@@ -19,8 +19,18 @@ from trainyard.upstream.apiserver.core.shapes import EMPTY, Object, child, each,
 from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
-VOLUME = Rule("core/persistent-volume", f"{CORE} ValidatePersistentVolumeSpec")
-IMMUTABLE = Rule("update/persistent-volume", f"{CORE} ValidatePersistentVolumeUpdate")
+VOLUME = Rule(
+    "core/persistent-volume",
+    f"{CORE} ValidatePersistentVolumeSpec",
+    title="A PersistentVolume has one source, a capacity and access modes.",
+    fix="correct the field in the message",
+)
+IMMUTABLE = Rule(
+    "update/persistent-volume",
+    f"{CORE} ValidatePersistentVolumeUpdate",
+    title="An update keeps the source and the settings of a PersistentVolume.",
+    fix="restore the field, or create another PersistentVolume",
+)
 
 RECLAIM_POLICIES = ("Delete", "Recycle", "Retain")
 _SECRETS = ("controllerPublishSecretRef", "controllerExpandSecretRef", "nodePublishSecretRef", "nodeExpandSecretRef")

@@ -16,14 +16,24 @@ from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.meta.metadata import check_annotations, check_labels
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
-CLAIM = Rule("core/volume-claim", f"{CORE} ValidatePersistentVolumeClaimSpec")
-TEMPLATE = Rule("core/volume-claim", f"{CORE} ValidatePersistentVolumeClaimTemplate")
-IMMUTABLE = Rule("update/volume-claim", f"{CORE} ValidatePersistentVolumeClaimUpdate")
+CLAIM = Rule(
+    "core/volume-claim",
+    f"{CORE} ValidatePersistentVolumeClaimSpec",
+    title="A PersistentVolumeClaim has access modes, a storage request and a consistent data source.",
+    fix="set accessModes and resources.requests.storage, and correct the field in the message",
+)
+TEMPLATE = CLAIM.of_source(f"{CORE} ValidatePersistentVolumeClaimTemplate")
+IMMUTABLE = Rule(
+    "update/volume-claim",
+    f"{CORE} ValidatePersistentVolumeClaimUpdate",
+    title="An update of a PersistentVolumeClaim changes only its size or its attributes class.",
+    fix="restore the field; a bound claim may grow but never shrink",
+)
 
 ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 VOLUME_MODES = ("Block", "Filesystem")
 CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
-_FIXED = "is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
+_FIXED = "is immutable; a bound claim may change only resources.requests and volumeAttributesClassName"
 
 
 def default(value: Object, minor: int) -> None:  # noqa: ARG001  # one signature for all kinds

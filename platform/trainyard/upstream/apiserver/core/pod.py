@@ -21,9 +21,24 @@ from trainyard.upstream.apiserver.core.pods.template import MIRROR, check_pod_an
 from trainyard.upstream.apiserver.core.shapes import EMPTY, Object, child, count, each, inner, number, text
 from trainyard.upstream.apiserver.problems import Problem, Rule
 
-IMMUTABLE = Rule("update/pod", f"{CORE} ValidatePodUpdate")
-PRIORITY = Rule("core/pod-priority", "k8s.io/kubernetes v1.35.4 plugin/pkg/admission/priority/admission.go")
-OVERHEAD = Rule("core/pod-overhead", "k8s.io/kubernetes v1.35.4 plugin/pkg/admission/runtimeclass/admission.go")
+IMMUTABLE = Rule(
+    "update/pod",
+    f"{CORE} ValidatePodUpdate",
+    title="An update of a Pod changes only the fields that Kubernetes lets change.",
+    fix="restore the field, or delete the Pod and create it again",
+)
+PRIORITY = Rule(
+    "core/pod-priority",
+    "k8s.io/kubernetes v1.35.4 plugin/pkg/admission/priority/admission.go",
+    title="A pod takes its priority and preemption policy from its PriorityClass.",
+    fix="remove priority and preemptionPolicy, or use the values of the class",
+)
+OVERHEAD = Rule(
+    "core/pod-overhead",
+    "k8s.io/kubernetes v1.35.4 plugin/pkg/admission/runtimeclass/admission.go",
+    title="A pod takes its overhead from its RuntimeClass.",
+    fix="remove overhead",
+)
 
 _SYSTEM_CLASSES = {"system-cluster-critical": 2000000000, "system-node-critical": 2000001000}
 _UPDATABLE = frozenset(

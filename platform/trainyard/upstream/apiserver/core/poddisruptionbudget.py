@@ -13,7 +13,12 @@ from trainyard.upstream.apiserver.core.shapes import Object, inner
 from trainyard.upstream.apiserver.problems import Problem, Rule
 
 SOURCE = "k8s.io/kubernetes v1.35.4 pkg/apis/policy/validation/validation.go"
-BUDGET = Rule("core/disruption-budget", f"{SOURCE} ValidatePodDisruptionBudgetSpec")
+BUDGET = Rule(
+    "core/disruption-budget",
+    f"{SOURCE} ValidatePodDisruptionBudgetSpec",
+    title="A PodDisruptionBudget has one valid limit.",
+    fix="set either minAvailable or maxUnavailable, to a count or a percentage",
+)
 
 
 def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:  # noqa: ARG001  # one signature for all kinds

@@ -14,11 +14,36 @@ from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
 SOURCE = "k8s.io/kubernetes v1.35.4 pkg/apis/rbac/validation/validation.go"
-RULE = Rule("core/rbac-rule", f"{SOURCE} ValidatePolicyRule")
-AGGREGATION = Rule("core/rbac-aggregation", f"{SOURCE} ValidateClusterRole")
-REFERENCE = Rule("core/rbac-role-ref", f"{SOURCE} ValidateRoleBinding")
-SUBJECT = Rule("core/rbac-subject", f"{SOURCE} ValidateRoleBindingSubject")
-IMMUTABLE = Rule("update/rbac-role-ref", f"{SOURCE} ValidateRoleBindingUpdate")
+RULE = Rule(
+    "core/rbac-rule",
+    f"{SOURCE} ValidatePolicyRule",
+    title="An RBAC rule has verbs, and either resources of API groups or URLs.",
+    fix="set verbs, and either apiGroups with resources or nonResourceURLs in a ClusterRole",
+)
+AGGREGATION = Rule(
+    "core/rbac-aggregation",
+    f"{SOURCE} ValidateClusterRole",
+    title="An aggregated ClusterRole has valid label selectors.",
+    fix="add a selector to clusterRoleSelectors, or remove aggregationRule",
+)
+REFERENCE = Rule(
+    "core/rbac-role-ref",
+    f"{SOURCE} ValidateRoleBinding",
+    title="The roleRef of a binding names a role of an allowed kind.",
+    fix="set roleRef to apiGroup rbac.authorization.k8s.io, kind Role or ClusterRole, and a name",
+)
+SUBJECT = Rule(
+    "core/rbac-subject",
+    f"{SOURCE} ValidateRoleBindingSubject",
+    title="Subjects of a binding have a name and the fields that their kind needs.",
+    fix="set the namespace for a ServiceAccount, and apiGroup rbac.authorization.k8s.io for a User or Group",
+)
+IMMUTABLE = Rule(
+    "update/rbac-role-ref",
+    f"{SOURCE} ValidateRoleBindingUpdate",
+    title="An update keeps the roleRef of a binding.",
+    fix="delete the binding and create it again, or use another name",
+)
 
 GROUP = "rbac.authorization.k8s.io"
 SUBJECTS = ("ServiceAccount", "User", "Group")
@@ -80,7 +105,7 @@ def check_binding(value: Object, *, kubernetes: str, old: Object | None = None) 
     for index, subject in each(value, "subjects"):
         yield from _check_subject(subject, ("subjects", index), namespaced=namespaced)
     if old is not None and differs(reference, inner(old, "roleRef")):
-        yield IMMUTABLE.invalid(("roleRef",), name, "cannot change roleRef; delete the binding and create another")
+        yield IMMUTABLE.invalid(("roleRef",), name, "cannot be changed; delete the binding and create another")
 
 
 def _check_subject(subject: Object, path: Path, *, namespaced: bool) -> Iterator[Problem]:
@@ -93,7 +118,7 @@ def _check_subject(subject: Object, path: Path, *, namespaced: bool) -> Iterator
         if group:
             yield SUBJECT.unsupported((*path, "apiGroup"), group, ("",))
         if not namespaced and not subject.get("namespace"):
-            yield SUBJECT.required((*path, "namespace"))
+            yield SUBJECT.required((*path, "namespace"), "for a ServiceAccount")
     elif kind in SUBJECTS:
         if group not in ("", GROUP):
             yield SUBJECT.unsupported((*path, "apiGroup"), group, (GROUP,))

@@ -10,12 +10,28 @@ from collections.abc import Iterator
 from trainyard.upstream.apiserver.core.amounts import NOT_QUANTITY, QUANTITY, as_int64, millis
 from trainyard.upstream.apiserver.core.pods.rules import CORE
 from trainyard.upstream.apiserver.core.resourcenames import is_standard_quota, is_whole, quota_resource_name
+from trainyard.upstream.apiserver.core.selectors import OPERATORS
 from trainyard.upstream.apiserver.core.shapes import Object, child, count, each, inner, text, texts
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
-QUOTA = Rule("core/resource-quota", f"{CORE} ValidateResourceQuotaSpec")
-SCOPE = Rule("core/quota-scope", f"{CORE} validateResourceQuotaScopes")
-IMMUTABLE = Rule("update/resource-quota", f"{CORE} ValidateResourceQuotaUpdate")
+QUOTA = Rule(
+    "core/resource-quota",
+    f"{CORE} ValidateResourceQuotaSpec",
+    title="A ResourceQuota has valid resource names and amounts.",
+    fix="use standard names such as requests.cpu, with amounts of at least 0",
+)
+SCOPE = Rule(
+    "core/quota-scope",
+    f"{CORE} validateResourceQuotaScopes",
+    title="Scopes of a ResourceQuota are valid together and suit its resources.",
+    fix="remove the scope or the resource that the message names",
+)
+IMMUTABLE = Rule(
+    "update/resource-quota",
+    f"{CORE} ValidateResourceQuotaUpdate",
+    title="An update keeps the scopes of a ResourceQuota.",
+    fix="restore spec.scopes, or create another ResourceQuota",
+)
 
 _COMPUTE = frozenset({"pods", "cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"})
 _SCOPES = {
@@ -85,5 +101,5 @@ def _check_selector(selector: Object, hard: Object) -> Iterator[Problem]:
             if values:
                 yield SCOPE.invalid((*path, "values"), values, "must be empty with operator Exists or DoesNotExist")
         else:
-            yield SCOPE.invalid((*path, "operator"), operator, "not a valid selector operator")
+            yield SCOPE.invalid((*path, "operator"), operator, f"must be {OPERATORS}")
     yield from _check_conflicts(scopes, ("spec", "scopeSelector"))

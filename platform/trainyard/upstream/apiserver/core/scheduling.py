@@ -12,8 +12,18 @@ from trainyard.upstream.apiserver.core.shapes import Object, fill_absent, inner,
 from trainyard.upstream.apiserver.problems import Problem, Rule
 
 SOURCE = "k8s.io/kubernetes v1.35.4 pkg/apis/scheduling/validation/validation.go"
-PRIORITY = Rule("core/priority-class", f"{SOURCE} ValidatePriorityClass")
-PRIORITY_UPDATE = Rule("update/priority-class", f"{SOURCE} ValidatePriorityClassUpdate")
+PRIORITY = Rule(
+    "core/priority-class",
+    f"{SOURCE} ValidatePriorityClass",
+    title="A PriorityClass has an allowed value and preemption policy.",
+    fix="use a value of at most 1000000000; names with system- are reserved",
+)
+PRIORITY_UPDATE = Rule(
+    "update/priority-class",
+    f"{SOURCE} ValidatePriorityClassUpdate",
+    title="An update keeps the value and the preemption policy of a PriorityClass.",
+    fix="restore the field, or create another PriorityClass",
+)
 
 _HIGHEST = 1_000_000_000
 _SYSTEM = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}

@@ -21,8 +21,18 @@ from trainyard.upstream.apiserver.core.pods.rules import CORE
 from trainyard.upstream.apiserver.core.shapes import EMPTY, Object, child, fill, flag, inner, text
 from trainyard.upstream.apiserver.problems import Problem, Rule
 
-SECRET = Rule("core/secret", f"{CORE} ValidateSecret")
-TYPE = Rule("update/secret-type", f"{CORE} ValidateSecretUpdate")
+SECRET = Rule(
+    "core/secret",
+    f"{CORE} ValidateSecret",
+    title="A Secret has the keys of its type, valid key names and less than 1 MiB.",
+    fix="add the key that the type needs, or use type Opaque",
+)
+TYPE = Rule(
+    "update/secret-type",
+    f"{CORE} ValidateSecretUpdate",
+    title="An update keeps the type of a Secret.",
+    fix="restore type, or create a Secret under another name",
+)
 
 _NEEDED = {
     "kubernetes.io/dockercfg": (".dockercfg",),

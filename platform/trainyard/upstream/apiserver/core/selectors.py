@@ -15,14 +15,21 @@ from trainyard.upstream.apiserver.meta.metadata import check_labels
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
 SELECTOR = Rule(
-    "core/label-selector", "k8s.io/apimachinery v0.35.4 pkg/apis/meta/v1/validation/validation.go ValidateLabelSelector"
+    "core/label-selector",
+    "k8s.io/apimachinery v0.35.4 pkg/apis/meta/v1/validation/validation.go ValidateLabelSelector",
+    title="Label selectors have valid keys, operators and values.",
+    fix="give In and NotIn values, and Exists and DoesNotExist none",
 )
 NODE = Rule(
-    "core/node-selector", "k8s.io/kubernetes v1.35.4 pkg/apis/core/validation/validation.go ValidateNodeSelector"
+    "core/node-selector",
+    "k8s.io/kubernetes v1.35.4 pkg/apis/core/validation/validation.go ValidateNodeSelector",
+    title="Node selectors have valid keys, operators and values.",
+    fix="give In and NotIn values, Gt and Lt one integer, and Exists and DoesNotExist none",
 )
 
 _WITH_VALUES = ("In", "NotIn")
 _WITHOUT_VALUES = ("Exists", "DoesNotExist")
+OPERATORS = "In, NotIn, Exists or DoesNotExist"
 NEEDS_VALUES = "must be specified when operator is In or NotIn"
 TAKES_NO_VALUES = "may not be specified when operator is Exists or DoesNotExist"
 
@@ -53,7 +60,7 @@ def _check_requirement(
         if values != 1:
             yield rule.required((*path, "values"), "must be a single value when operator is Lt or Gt")
     elif operator is None or isinstance(operator, str):
-        yield rule.invalid((*path, "operator"), operator or "", "not a valid selector operator")
+        yield rule.invalid((*path, "operator"), operator or "", f"must be {'Gt, Lt, ' if comparing else ''}{OPERATORS}")
     key = expression.get("key") or ""
     if detail := names.label_key(key):
         yield rule.invalid((*path, "key"), key, detail)
@@ -86,7 +93,7 @@ def check_node_term(term: Object, path: Path, *, any_value: bool) -> Iterator[Pr
 
 def _check_node_field(field: Object, path: Path) -> Iterator[Problem]:
     if field.get("operator") not in _WITH_VALUES:
-        yield NODE.invalid((*path, "operator"), text(field, "operator"), "not a valid selector operator")
+        yield NODE.invalid((*path, "operator"), text(field, "operator"), "must be In or NotIn")
     elif count(field, "values") != 1:
         yield NODE.required((*path, "values"), "must be one value when operator is In or NotIn")
     if field.get("key") != "metadata.name":

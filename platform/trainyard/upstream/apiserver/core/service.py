@@ -31,10 +31,30 @@ from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.meta.metadata import check_labels
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
-SERVICE = Rule("core/service", f"{CORE} ValidateServiceCreate")
-PORT = Rule("core/service-port", f"{CORE} validateServicePort")
-CLUSTER_IP = Rule("core/service-cluster-ip", f"{CORE} ValidateServiceClusterIPsRelatedFields")
-TRAFFIC = Rule("core/service-traffic", f"{CORE} validateServiceExternalTrafficPolicy")
+SERVICE = Rule(
+    "core/service",
+    f"{CORE} ValidateServiceCreate",
+    title="A Service has a valid type, ports, selector and addresses.",
+    fix="correct the field in the message",
+)
+PORT = Rule(
+    "core/service-port",
+    f"{CORE} validateServicePort",
+    title="Ports of a Service have unique names and valid numbers.",
+    fix="name every port of several, and use numbers from 1 to 65535",
+)
+CLUSTER_IP = Rule(
+    "core/service-cluster-ip",
+    f"{CORE} ValidateServiceClusterIPsRelatedFields",
+    title="Cluster IPs and IP families of a Service agree.",
+    fix="remove clusterIP and clusterIPs, or make them match ipFamilies and ipFamilyPolicy",
+)
+TRAFFIC = Rule(
+    "core/service-traffic",
+    f"{CORE} validateServiceExternalTrafficPolicy",
+    title="Traffic fields of a Service suit its type.",
+    fix="remove the field, or use type LoadBalancer or NodePort",
+)
 
 TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 FAMILIES = ("IPv4", "IPv6")

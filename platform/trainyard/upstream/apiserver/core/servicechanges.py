@@ -12,7 +12,12 @@ from trainyard.upstream.apiserver.core.pods.rules import CORE
 from trainyard.upstream.apiserver.core.shapes import Object, count, each, number, text, texts
 from trainyard.upstream.apiserver.problems import Problem, Rule
 
-IMMUTABLE = Rule("update/service", f"{CORE} ValidateServiceUpdate")
+IMMUTABLE = Rule(
+    "update/service",
+    f"{CORE} ValidateServiceUpdate",
+    title="An update keeps the addresses and the families that a Service has.",
+    fix="restore the field, or create another Service",
+)
 _ONCE = "may not change once set"
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from trainyard.base.manifests import value_at
+from trainyard.base.manifests import value_at, whole_number
 from trainyard.upstream.apiserver.problems import Path
 
 Object = dict[str, Any]
@@ -61,12 +61,8 @@ def text(value: Object, key: str) -> str:
     return found if type(found) is str else ""
 
 
-def number(value: Object, key: str) -> int | None:
-    """The integer under a key; a float without a fraction is one, as it is to the server."""
-    found = value.get(key)
-    if type(found) is int:
-        return found
-    return int(found) if type(found) is float and found.is_integer() else None
+number = whole_number
+"""The integer under a key, or None."""
 
 
 def count(value: Object, key: str) -> int:

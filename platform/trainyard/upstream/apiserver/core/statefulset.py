@@ -16,8 +16,18 @@ from trainyard.upstream.apiserver.core.shapes import EMPTY, Object, child, each,
 from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Problem, Rule
 
-STATEFUL = Rule("core/stateful-set", f"{SOURCE} ValidateStatefulSetSpec")
-IMMUTABLE = Rule("update/stateful-set", f"{SOURCE} ValidateStatefulSetUpdate")
+STATEFUL = Rule(
+    "core/stateful-set",
+    f"{SOURCE} ValidateStatefulSetSpec",
+    title="A StatefulSet has a selector, a template and valid policies.",
+    fix="correct the field in the message",
+)
+IMMUTABLE = Rule(
+    "update/stateful-set",
+    f"{SOURCE} ValidateStatefulSetUpdate",
+    title="An update of a StatefulSet keeps its selector, service name and claim templates.",
+    fix="restore the field, or delete the StatefulSet with --cascade=orphan and create it again",
+)
 
 _CHANGEABLE = frozenset(
     {

@@ -27,11 +27,36 @@ from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
 SOURCE = "k8s.io/kubernetes v1.35.4 pkg/apis/storage/validation/validation.go"
-CLASS = Rule("core/storage-class", f"{SOURCE} ValidateStorageClass")
-TOPOLOGY = Rule("core/storage-topology", f"{SOURCE} validateAllowedTopologies")
-DRIVER = Rule("core/csi-driver", f"{SOURCE} ValidateCSIDriver")
-CAPACITY = Rule("core/csi-capacity", f"{SOURCE} ValidateCSIStorageCapacity")
-IMMUTABLE = Rule("update/storage", f"{SOURCE} ValidateStorageClassUpdate")
+CLASS = Rule(
+    "core/storage-class",
+    f"{SOURCE} ValidateStorageClass",
+    title="A StorageClass or VolumeAttributesClass has a driver, valid parameters and valid modes.",
+    fix="correct the field in the message",
+)
+TOPOLOGY = Rule(
+    "core/storage-topology",
+    f"{SOURCE} validateAllowedTopologies",
+    title="Allowed topologies of a StorageClass have unique keys and values.",
+    fix="give each key values, and write each term once",
+)
+DRIVER = Rule(
+    "core/csi-driver",
+    f"{SOURCE} ValidateCSIDriver",
+    title="A CSIDriver has valid modes, periods and token requests.",
+    fix="correct the field in the message",
+)
+CAPACITY = Rule(
+    "core/csi-capacity",
+    f"{SOURCE} ValidateCSIStorageCapacity",
+    title="A CSIStorageCapacity names a StorageClass and has valid amounts.",
+    fix="set storageClassName, and amounts of at least 0",
+)
+IMMUTABLE = Rule(
+    "update/storage",
+    f"{SOURCE} ValidateStorageClassUpdate",
+    title="An update keeps the fixed fields of storage objects, such as the parameters of a StorageClass.",
+    fix="restore the field, or create an object under another name",
+)
 
 _MOST_PARAMETERS = 512
 _LARGEST_PARAMETERS = 256 * 1024

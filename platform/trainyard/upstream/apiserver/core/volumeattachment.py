@@ -14,8 +14,18 @@ from trainyard.upstream.apiserver.core.storage import SOURCE
 from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Problem, Rule
 
-ATTACHMENT = Rule("core/volume-attachment", f"{SOURCE} ValidateVolumeAttachmentV1")
-ATTACHMENT_UPDATE = Rule("update/volume-attachment", f"{SOURCE} ValidateVolumeAttachmentUpdate")
+ATTACHMENT = Rule(
+    "core/volume-attachment",
+    f"{SOURCE} ValidateVolumeAttachmentV1",
+    title="A VolumeAttachment has an attacher, a node and one source.",
+    fix="set attacher, nodeName, and either persistentVolumeName or inlineVolumeSpec",
+)
+ATTACHMENT_UPDATE = Rule(
+    "update/volume-attachment",
+    f"{SOURCE} ValidateVolumeAttachmentUpdate",
+    title="An update keeps the spec of a VolumeAttachment.",
+    fix="restore spec, or create another VolumeAttachment",
+)
 
 
 def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:  # noqa: ARG001  # one signature for all kinds

@@ -14,16 +14,55 @@ from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
 SOURCE = "k8s.io/apimachinery v0.35.4 pkg/api/validation/objectmeta.go"
-NAME = Rule("meta/name", f"{SOURCE} ValidateObjectMetaAccessor")
-NAMESPACE = Rule("meta/namespace", f"{SOURCE} ValidateObjectMetaAccessor")
-LABELS = Rule("meta/labels", "k8s.io/apimachinery v0.35.4 pkg/apis/meta/v1/validation/validation.go ValidateLabels")
-ANNOTATIONS = Rule("meta/annotations", f"{SOURCE} ValidateAnnotations")
-OWNERS = Rule("meta/owner-references", f"{SOURCE} ValidateOwnerReferences")
-FINALIZERS = Rule("meta/finalizers", f"{SOURCE} ValidateFinalizers")
-SYSTEM = Rule(
-    "meta/system-fields", "k8s.io/apiserver v0.35.4 pkg/endpoints/handlers/patch.go, create.go", may_warn=True
+NAME = Rule(
+    "meta/name",
+    f"{SOURCE} ValidateObjectMetaAccessor",
+    title="An object has a valid name.",
+    fix="set metadata.name to lower case letters, digits and hyphens",
 )
-IMMUTABLE = Rule("update/metadata", f"{SOURCE} ValidateObjectMetaAccessorUpdate")
+NAMESPACE = Rule(
+    "meta/namespace",
+    f"{SOURCE} ValidateObjectMetaAccessor",
+    title="Namespaced objects have a valid namespace, and cluster-wide objects have none.",
+    fix="correct or remove metadata.namespace",
+)
+LABELS = Rule(
+    "meta/labels",
+    "k8s.io/apimachinery v0.35.4 pkg/apis/meta/v1/validation/validation.go ValidateLabels",
+    title="Labels have valid keys and values.",
+    fix="use keys such as example.com/name, and values of at most 63 letters, digits, '-', '_' or '.'",
+)
+ANNOTATIONS = Rule(
+    "meta/annotations",
+    f"{SOURCE} ValidateAnnotations",
+    title="Annotations have valid keys and stay below 256 KiB together.",
+    fix="use keys such as example.com/name, and move large data to a ConfigMap",
+)
+OWNERS = Rule(
+    "meta/owner-references",
+    f"{SOURCE} ValidateOwnerReferences",
+    title="Owner references are complete, and only one has controller: true.",
+    fix="add apiVersion, kind, name and uid, or remove the reference",
+)
+FINALIZERS = Rule(
+    "meta/finalizers",
+    f"{SOURCE} ValidateFinalizers",
+    title="Finalizers have a domain and do not contradict each other.",
+    fix="use a name such as example.com/finalizer",
+)
+SYSTEM = Rule(
+    "meta/system-fields",
+    "k8s.io/apiserver v0.35.4 pkg/endpoints/handlers/patch.go, create.go",
+    title="Objects do not set metadata that only the server may set.",
+    fix="remove the field, such as uid, resourceVersion or managedFields",
+    may_warn=True,
+)
+IMMUTABLE = Rule(
+    "update/metadata",
+    f"{SOURCE} ValidateObjectMetaAccessorUpdate",
+    title="An update keeps the name, the namespace and the other fixed metadata of an object.",
+    fix="restore the field, or create another object",
+)
 _GIVEN = ("uid", "deletionTimestamp", "deletionGracePeriodSeconds")
 """What only the server writes."""
 
@@ -191,7 +230,7 @@ def _check_name(meta: dict[str, Any], rule: names.Format, *, prefixed: bool) -> 
         yield NAME.invalid(("metadata", "generateName"), generate, detail)
     if not name:
         if not generate:
-            yield NAME.required(("metadata", "name"), "name or generateName is required")
+            yield NAME.required(("metadata", "name"), "set it, or generateName")
         elif isinstance(generate, str) and not prefix(generate) and (detail := rule(f"{generate[:_PREFIX]}x2x2x")):
             yield NAME.invalid(("metadata", "generateName"), generate, f"the name made from it {detail}")
     elif (detail := rule(name)) or (detail := names.path_segment(name)):
@@ -231,7 +270,7 @@ def _check_finalizers(finalizers: Any, path: Path, *, core: bool) -> Iterator[Pr
         elif core and isinstance(finalizer, str) and "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:
             yield FINALIZERS.invalid((*path, index), finalizer, "must be a standard finalizer or have a domain prefix")
     if "orphan" in finalizers and "foregroundDeletion" in finalizers:
-        yield FINALIZERS.invalid(path, finalizers, "orphan and foregroundDeletion exclude each other")
+        yield FINALIZERS.invalid(path, finalizers, "orphan and foregroundDeletion cannot both be set")
 
 
 def _check_system_fields(

@@ -37,7 +37,7 @@ _letter = re.compile("[a-z]").search
 NOT_LABEL = "must be a DNS label: lower case letters, digits or '-', at most 63 characters"
 NOT_SUBDOMAIN = "must be a DNS name: lower case letters, digits, '-' or '.', at most 253 characters"
 NOT_1035 = "must be a DNS label that starts with a letter: lower case letters, digits or '-', at most 63 characters"
-NOT_KEY = "must be [prefix/]name: a DNS prefix, a name of letters, digits, '-', '_' or '.', at most 63"
+NOT_KEY = "must look like name or example.com/name, with at most 63 letters, digits, '-', '_' or '.'"
 NOT_VALUE = "must be at most 63 letters, digits, '-', '_' or '.', with a letter or digit at both ends"
 
 

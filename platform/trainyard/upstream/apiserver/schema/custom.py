@@ -167,13 +167,8 @@ def not_a(kind: str | None) -> Check:
     words = "integer or string" if kind == "int-or-string" else kind
 
     def wrong(value: Any) -> Faults:
-        return [
-            Fault(
-                "schema/type",
-                f"invalid value: {spell_value(value)}: must be of type {words}, but is {type_of(value)}",
-                values.SOURCE,
-            )
-        ]
+        found = "" if value is None or isinstance(value, dict | list) else f" {spell_value(value, limit=40)}"
+        return [Fault("schema/type", f"must be of type {words}, but is {type_of(value)}{found}", values.SOURCE)]
 
     return wrong
 

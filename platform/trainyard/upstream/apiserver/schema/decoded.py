@@ -11,7 +11,7 @@ from datetime import date
 from functools import lru_cache
 from typing import Any
 
-from trainyard.base.quantities import WRONG, Quantity
+from trainyard.base.quantities import WRONG, WRONG_NUMBER, WRONG_SUFFIX, Quantity
 from trainyard.upstream.apiserver.problems import spell_value
 from trainyard.upstream.apiserver.schema.walk import UNKNOWN_FIELD, Check, Fault, Faults, anything, json_name
 
@@ -25,7 +25,7 @@ LIMITS = (23, 59, 59, 24, 59)
 """Largest hour, minute, second, and hour and minute of a zone."""
 
 
-AMOUNT = "should be a number, with or without one of m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei, as in 64Gi"
+AMOUNT = "must be a quantity, such as 500m, 2 or 64Gi"
 """What Kubernetes says by a regular expression."""
 KINDS = {
     "array": "a list",
@@ -55,17 +55,17 @@ def fault(rule: str, message: str) -> list[Fault]:
     return [Fault(rule, message, SOURCE)]
 
 
-def mismatch(value: Any, place: str, go_type: str, *, secret: bool = False) -> str:
-    """Say what a value is and what its Go field wants; of what is `secret` the type alone is said."""
+def mismatch(value: Any, go_type: str, *, secret: bool = False) -> str:
+    """Say which type a Go field needs, and which value it has; a `secret` value is not shown."""
     kind = "number" if type(value) is int and go_type in SIZES else json_name(value)
     named = KINDS[kind]
     if not secret and kind in ("boolean", "integer", "number", "string"):
         named = f"{named} {spell_value(value, limit=40)}"
     hint = "; quote it" if go_type == "string" and kind in ("boolean", "integer", "number") else ""
-    return f"{place} is {named}, but should be {WANTED[go_type]}{hint}"
+    return f"must be {WANTED[go_type]}, but is {named}{hint}"
 
 
-def integer_check(width: str, place: str) -> Check:
+def integer_check(width: str) -> Check:
     """Return the check of a Go integer; an integral float is one, for YAML writes it so."""
     limit = SIZES.get(width, SIZES["int64"])
 
@@ -74,7 +74,7 @@ def integer_check(width: str, place: str) -> Check:
             return None
         if type(value) is float and value.is_integer() and -limit <= value < limit:
             return None
-        return fault("schema/type", mismatch(value, place, width))
+        return fault("schema/type", mismatch(value, width))
 
     return check
 
@@ -86,7 +86,7 @@ def quantity(value: Any) -> Faults:
     try:
         Quantity.parse(value)
     except ValueError as error:
-        why = AMOUNT if str(error) == WRONG else str(error)
+        why = AMOUNT if str(error) in (WRONG, WRONG_NUMBER, WRONG_SUFFIX) else str(error)
         return fault("schema/quantity", f"invalid value: {spell_value(value)}: {why}")
     return None
 
@@ -102,7 +102,7 @@ def _is_quantity(text: str) -> bool:
 
 def int_or_string(value: Any) -> Faults:
     """Check text, or an integer of 32 bits."""
-    return None if type(value) is str else integer_check("int32", "IntOrString")(value)
+    return None if type(value) is str else integer_check("int32")(value)
 
 
 def is_base64(value: Any) -> Faults:
@@ -110,7 +110,7 @@ def is_base64(value: Any) -> Faults:
     if BASE64.fullmatch(value.replace("\n", "").replace("\r", "")):
         return None
     return fault(
-        "schema/base64", f"illegal base64 data of {len(value)} characters: encode it, or write it under stringData"
+        "schema/base64", f"invalid value: its {len(value)} characters are not base64; encode them, or use stringData"
     )
 
 
@@ -120,12 +120,13 @@ def time(pattern: re.Pattern[str], example: str) -> Check:
     def check(value: Any) -> Faults:
         if type(value) is not str:
             return fault(
-                "schema/type", f"cannot unmarshal {json_name(value)} {spell_value(value, limit=40)} into a time"
+                "schema/type",
+                f"must be a time, but is {KINDS[json_name(value)]} {spell_value(value, limit=40)}",
             )
         match = pattern.fullmatch(value)
         if match is not None and is_calendar(*match.groups()):
             return None
-        return fault("schema/time", f"parsing time {spell_value(value)}: should be such as {example!r}")
+        return fault("schema/time", f"invalid value: {spell_value(value)}: must be a time such as {example!r}")
 
     return check
 
@@ -144,7 +145,9 @@ def schema_or_bool(value: Any) -> Faults:
     return (
         None
         if type(value) in (bool, dict)
-        else fault("schema/type", f"{spell_value(value)} should be a boolean or JSON schema")
+        else fault(
+            "schema/type", f"must be a boolean or a JSON schema, but is {KINDS[json_name(value)]} {spell_value(value)}"
+        )
     )
 
 
@@ -152,7 +155,8 @@ def empty_struct(value: Any) -> Faults:
     """Check an object of a type without fields."""
     if type(value) is not dict:
         return fault(
-            "schema/type", f"cannot unmarshal {json_name(value)} {spell_value(value, limit=40)} into an object"
+            "schema/type",
+            f"must be a map, but is {KINDS[json_name(value)]} {spell_value(value, limit=40)}",
         )
     return [Fault(UNKNOWN_FIELD, f"unknown field {key!r}", SOURCE, [key]) for key in value] or None
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from trainyard.upstream.apiserver.catalog.schemas import TYPE
-from trainyard.upstream.apiserver.problems import spell_value
 from trainyard.upstream.apiserver.schema import lists, typed
+from trainyard.upstream.apiserver.schema.decoded import KINDS
 from trainyard.upstream.apiserver.schema.walk import (
     UNKNOWN_FIELD,
     Check,
@@ -72,7 +72,7 @@ def wrong_type(kind: str) -> Check:
     """Return the report of a wrong type, in the words of server-side apply."""
 
     def wrong(value: Any) -> Faults:
-        message = f"expected {kind}, got {json_name(value)}: {spell_value(value)}; server-side apply refuses it"
+        message = f"must be a {kind}, but is {KINDS[json_name(value)]}; server-side apply refuses it"
         return [Fault("schema/type", message, lists.APPLIED)]
 
     return wrong

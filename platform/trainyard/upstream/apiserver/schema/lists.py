@@ -92,11 +92,15 @@ def unique_keys(keys: Sequence[str], missing: Mapping[str, Any], *, applied: boo
         for index, item in enumerate(value):
             if type(item) is not dict:
                 if item is None and applied:
-                    faults.append(Fault("schema/null", f"null element of a list with keys{suffix}", source, [index]))
+                    faults.append(
+                        Fault(
+                            "schema/null", f"invalid value: null: must be an object with keys{suffix}", source, [index]
+                        )
+                    )
                 continue
             found = [item.get(key, default) for key, default in zip(keys, absent_keys, strict=True)]
             if applied and all(daemon is ABSENT for daemon in found):
-                message = f"element without any of its keys: {', '.join(keys)}{suffix}"
+                message = f"required value: must have the fields that identify it: {', '.join(keys)}{suffix}"
                 faults.append(Fault("schema/required", message, source, [index]))
                 continue
             identity = tuple(hashable(daemon) for daemon in found)

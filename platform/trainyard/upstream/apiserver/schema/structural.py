@@ -17,7 +17,12 @@ from trainyard.upstream.apiserver.schema import custom, typed
 from trainyard.upstream.apiserver.schema.custom import NULL
 from trainyard.upstream.apiserver.schema.walk import Check
 
-SCALE = Rule("schema/scale", "k8s.io/apiextensions-apiserver v0.35.4 pkg/registry/customresource/validator.go")
+SCALE = Rule(
+    "schema/scale",
+    "k8s.io/apiextensions-apiserver v0.35.4 pkg/registry/customresource/validator.go",
+    title="The replica count at a scale path is a 32-bit number of at least 0.",
+    fix="write a number from 0 to 2147483647",
+)
 RANGED = (1, 36)
 """Kubernetes release from which a CRD's int32 and int64 are checked (kube-openapi 43fb72c5454a)."""
 

@@ -92,7 +92,7 @@ class Compiler:
             choices = (closed_set(node["enum"]),) if self.choices and node.get("enum") else ()
             return scalars(is_text, cannot(place, "string"), choices)
         if kind == "integer":
-            return integer_check(str(node.get("format", "int64")), place)
+            return integer_check(str(node.get("format", "int64")))
         if kind == "boolean":
             return scalars(is_flag, cannot(place, "bool"), ())
         return scalars(is_number, cannot(place, "float64"), ()) if kind == "number" else anything
@@ -172,6 +172,6 @@ def cannot(place: str, go_type: str) -> Check:
     secret = place.startswith("Secret.")
 
     def wrong(value: Any) -> Faults:
-        return [Fault("schema/type", mismatch(value, place, go_type, secret=secret), SOURCE)]
+        return [Fault("schema/type", mismatch(value, go_type, secret=secret), SOURCE)]
 
     return wrong

@@ -33,6 +33,8 @@ LENGTHS: dict[str, tuple[str, str]] = {
     "maxProperties": ("object", "must have at most {limit} properties"),
     "minProperties": ("object", "should have at least {limit} properties"),
 }
+SHOWN = 12
+"""Choices that a message lists."""
 LONGEST_REMEMBERED, MOST_REMEMBERED = 100, 10_000
 TYPES: dict[str, type[Any]] = {"string": str, "list": list, "object": dict}
 
@@ -169,7 +171,9 @@ def one_of_choices(choices: list[Any]) -> Check:
     def check(value: Any) -> Faults:
         if value in texts if type(value) is str else freeze_value(value) in others:
             return None
-        listed = ", ".join(spell_value(choice) for choice in choices[:12])
+        listed = ", ".join(spell_value(choice) for choice in choices[:SHOWN])
+        if len(choices) > SHOWN:
+            listed += f" and {len(choices) - SHOWN} more"
         near = did_you_mean(value, texts) if isinstance(value, str) and len(texts) <= CHOICES else ""
         hint = f"; {near}" if near.startswith("did you mean") else ""
         message = f"unsupported value: {spell_value(value)}: supported values: {listed}{hint}"
@@ -210,7 +214,10 @@ def at_least_one(checks: list[Check]) -> Check:
             if not found:
                 return None
             least = found if least is None or len(found) < len(least) else least
-        return [Fault("schema/any-of", "must validate at least one schema (anyOf)", SOURCE), *(least or ())]
+        return [
+            Fault("schema/any-of", "must have one of the forms that its schema lists (anyOf)", SOURCE),
+            *(least or ()),
+        ]
 
     return check
 
@@ -228,8 +235,8 @@ def exactly_one(checks: list[Check]) -> Check:
                 valid += 1
         if valid == 1:
             return None
-        found_words = f"found {valid} valid alternatives" if valid else "found none valid"
-        fault = Fault("schema/one-of", f"must validate one and only one schema (oneOf): {found_words}", SOURCE)
+        message = f"must have exactly one of the forms that its schema lists (oneOf), but has {valid or 'none'}"
+        fault = Fault("schema/one-of", message, SOURCE)
         return [fault] if valid else [fault, *(least or ())]
 
     return check
@@ -239,6 +246,10 @@ def none_of(branch: Check) -> Check:
     """Return the check of not."""
 
     def check(value: Any) -> Faults:
-        return None if branch(value) else [Fault("schema/not", "must not validate the schema (not)", SOURCE)]
+        return (
+            None
+            if branch(value)
+            else [Fault("schema/not", "must not have the form that its schema excludes (not)", SOURCE)]
+        )
 
     return check

@@ -1,39 +1,35 @@
-"""The rules of kinds, read, type-checked and compiled once and kept on disk, by the content of schemas and of our code.
+"""The rules of kinds, read, type-checked and compiled once, and kept by whoever can remember: by the schema's content.
 
-What is kept is JSON that is built anew: nothing in it is run. An entry that cannot be read is compiled and kept again.
+What is kept is plain data that is built anew: nothing in it is run. What cannot be read is compiled and kept again.
 """
 
 from __future__ import annotations
 
-import json
-import os
 from dataclasses import dataclass, field
-from functools import lru_cache
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
-from trainyard.base.system import cache
-from trainyard.base.system.cache import Cache
-from trainyard.base.system.repository import is_repository
 from trainyard.upstream.apiserver.catalog.served import Kind
 
 if TYPE_CHECKING:
     from trainyard.upstream.apiserver.validations.tree import Node
 
-PACKAGE = Path(__file__).resolve().parent.parent
-COMPILING = (".", "catalog", "cel", "cel/library", "meta", "schema", "validations")
-"""Folders of this package whose modules have a part in compiling rules."""
-LIMIT_BYTES = 16 * 2**20
-"""What all entries may take, those of older code too; a kind's has some ten thousand bytes."""
+
+class RuleStore(Protocol):
+    """Keeps plain data by what it was made from; whoever has one knows whether our code is still the same."""
+
+    def get(self, *inputs: str | bytes) -> Any:
+        """Return what was kept, None where there is none."""
+
+    def put(self, value: Any, *inputs: str | bytes) -> None:
+        """Keep plain data."""
 
 
 @dataclass(slots=True, eq=False)
 class Rulebook:
-    """The rules that one run needs; without a cache they last as long as the process."""
+    """The rules that one run needs; without a store they last as long as the process."""
 
-    cache: Cache | None = None
+    store: RuleStore | None = None
     trees: dict[tuple[Kind, int], Node | None] = field(default_factory=dict)
-    names: dict[tuple[Kind, int], str] = field(default_factory=dict)
 
     def tree(self, kind: Kind, minor: int) -> Node | None:
         """Return the rules of a kind for a minor release of Kubernetes, None where it has none."""
@@ -43,51 +39,31 @@ class Rulebook:
         return self.trees[key]
 
     def keep(self) -> None:
-        """Write what was compiled since it was read; what cannot be written is compiled again next time."""
-        if self.cache is None:
+        """Keep what was compiled since it was read; what cannot be kept is compiled again next time."""
+        if self.store is None:
             return
         changed = {key: tree for key, tree in self.trees.items() if tree is not None and tree.shared.changed}
         for (kind, minor), tree in changed.items():
             tree.shared.changed = False
-            self.cache.put(self._name(kind, minor), json.dumps(tree.kept(minor), separators=(",", ":")).encode())
+            self.store.put(tree.kept(minor), *_inputs(kind, minor))
 
     def _kept(self, kind: Kind, minor: int) -> Node | None:
-        data = None if self.cache is None else self.cache.get(self._name(kind, minor))
+        data = None if self.store is None else self.store.get(*_inputs(kind, minor))
         if data is None:
             return None
         from trainyard.upstream.apiserver.validations.tree import restore_tree
 
         try:
-            return restore_tree(json.loads(data), kind.schema, minor)
+            return restore_tree(data, kind.schema, minor)
         except (AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError):
             return None
 
-    def _name(self, kind: Kind, minor: int) -> str:
-        if (kind, minor) not in self.names:
-            self.names[kind, minor] = cache.key(code(), str(minor), kind.content)
-        return self.names[kind, minor]
 
-
-def open_for(root: Path) -> Rulebook:
-    """Return the rulebook that the user's cache keeps, outside the repository at `root` if there is one."""
-    repository = root if is_repository(root) else None
-    return Rulebook(cache.private("rules", outside=repository, limit_bytes=LIMIT_BYTES))
+def _inputs(kind: Kind, minor: int) -> tuple[str, bytes]:
+    return str(minor), kind.content
 
 
 def _found(kind: Kind) -> Node | None:
     from trainyard.upstream.apiserver.validations.tree import tree
 
     return tree(kind)
-
-
-@lru_cache(maxsize=1)
-def code() -> str:
-    """Return a key of the code that compiles rules: a file counts by its size and the time at which it was written."""
-    found = []
-    for folder in COMPILING:
-        with os.scandir(PACKAGE / folder) as entries:
-            for entry in entries:
-                if entry.name.endswith(".py"):
-                    stat = entry.stat()
-                    found.append(f"{folder}/{entry.name} {stat.st_size} {stat.st_mtime_ns}")
-    return cache.key(*sorted(found))

@@ -24,7 +24,12 @@ from trainyard.upstream.apiserver.validations.rule import CompiledRule
 from trainyard.upstream.apiserver.validations.tree import Node, tree
 
 RULE = "cel/rule"
-ASKED = Rule(RULE, "x-kubernetes-validations of the kind's definition")
+ASKED = Rule(
+    RULE,
+    "x-kubernetes-validations of the kind's definition",
+    title="An object satisfies the CEL rules of its CRD (x-kubernetes-validations).",
+    fix="change the field as the message says; the CRD's author wrote the message",
+)
 MESSAGE_LIMIT = 5120
 """Bytes of an evaluated message: kubernetes/apiserver v0.35.4 pkg/apis/cel/config.go."""
 
@@ -144,15 +149,17 @@ class Visit:
     def unusable(self, rule: CompiledRule, error: CompileError, scope: Scope) -> Problem:
         """Report a rule that does not compile, or that cannot be read here."""
         if isinstance(error, TooDeepError):
-            return Problem(scope.path, UNKNOWN, f"rule cannot be judged: it is {error}", self.source)
-        return Rule(RULE, self.source).invalid(scope.path, rule.text, f"rule compile error: {error}")
+            return Problem(scope.path, UNKNOWN, f"the CEL rule cannot be evaluated: it is {error}", self.source)
+        return ASKED.of_source(self.source).invalid(scope.path, rule.text, f"rule compile error: {error}")
 
     def broken(self, rule: CompiledRule, found: Any, bindings: Bindings) -> Iterator[Problem]:
         """Report a rule that is false, or fails."""
         scope = bindings.scope
         shown = rule.message or rule.text
         if isinstance(found, Unknown):
-            yield Problem(scope.path, UNKNOWN, f"rule cannot be judged without {found.message}: {shown}", self.source)
+            yield Problem(
+                scope.path, UNKNOWN, f"the CEL rule cannot be evaluated without {found.message}: {shown}", self.source
+            )
         elif isinstance(found, CelError):
             yield self.invalid(scope.path, scope.value, f"{found.message} evaluating rule: {shown}")
         elif rule.reads_old or not scope.forgiven:
@@ -169,7 +176,7 @@ class Visit:
 
     def problem(self, reason: str, path: Path, value: Any, message: str) -> Problem:
         """Report in the form that the rule's reason asks for."""
-        rule = Rule(RULE, self.source)
+        rule = ASKED.of_source(self.source)
         if reason == "FieldValueForbidden":
             return rule.forbidden(path, message)
         if reason == "FieldValueRequired":
@@ -183,7 +190,7 @@ class Visit:
         """Report an invalid value; objects and lists are not shown."""
         if isinstance(value, dict | list):
             return Problem(path, RULE, f"invalid value: {message}", self.source)
-        return Rule(RULE, self.source).invalid(path, value, message)
+        return ASKED.of_source(self.source).invalid(path, value, message)
 
 
 class Bindings:

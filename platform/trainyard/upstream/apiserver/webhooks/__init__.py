@@ -1,9 +1,9 @@
 """What the operators' admission webhooks and controllers refuse, restated from their sources; a module per operator.
 
 The rules mirror the releases that their sources name: Kueue 0.19.2, JobSet 0.12.0, Trainer 2.3.0, training-operator
-1.9.4, LeaderWorkerSet 0.9.0, Volcano 1.14.1, KubeRay 1.6.2 and MPI operator 0.8.2, asked of the running webhooks. For
-another release of an operator they are the nearest that is known. Modules are imported when an object of their kind
-is judged.
+1.9.4, LeaderWorkerSet 0.9.0, Volcano 1.14.1, KubeRay 1.6.2 and MPI operator 0.8.2, asked of the running webhooks, and
+AppWrapper 1.2.1. For another release of an operator they are the nearest that is known. Modules are imported when an
+object of their kind is judged.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from trainyard.upstream.apiserver.schema.defaults import copy_containers
 from trainyard.upstream.apiserver.webhooks import decoded, rewritten
 from trainyard.upstream.apiserver.webhooks.around import CONSULTED, Around, Review, gather_objects, labels_of
 from trainyard.upstream.apiserver.webhooks.runtimes import UNCHECKED
+from trainyard.upstream.workloads import table
 
 __all__ = [
     "ADMISSION",
@@ -35,34 +36,30 @@ __all__ = [
     "reconcile",
 ]
 
-_KUBEFLOW = "kubeflow.org"
 _RAY = "ray.io"
 _KUEUE = "kueue.x-k8s.io"
 _TRAINER = "trainer.kubeflow.org"
+_LWS = ("leaderworkerset.x-k8s.io", "LeaderWorkerSet")
+_JOBSET = ("jobset.x-k8s.io", "JobSet")
+_APP_WRAPPER = ("workload.codeflare.dev", "AppWrapper")
 
-_KUBEFLOW_JOBS = ("PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob")
-_OF_KUBEFLOW = (("training-operator", "training_operator:check"),)
+Key = tuple[str, str]
+"""Group and kind."""
+Hooks = tuple[tuple[str, str], ...]
+"""Projects, each with a function below this package."""
 
-ADMISSION: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
-    (_KUEUE, "ClusterQueue"): (("kueue", "kueue.quota:check_cluster_queue"),),
-    (_KUEUE, "Cohort"): (("kueue", "kueue.quota:check_cohort"),),
-    (_KUEUE, "ResourceFlavor"): (("kueue", "kueue.quota:check_flavor"),),
-    (_KUEUE, "Workload"): (("kueue", "kueue.quota:check_workload"),),
-    ("", "Pod"): (("kueue", "kueue.serving:check_pod"),),
-    ("apps", "Deployment"): (("kueue", "kueue.serving:check_deployment"),),
-    ("apps", "StatefulSet"): (("kueue", "kueue.serving:check_stateful_set"),),
-    ("batch", "Job"): (("kueue", "kueue.jobs:check"),),
-    ("workload.codeflare.dev", "AppWrapper"): (("kueue", "kueue.jobs:check"),),
-    (_RAY, "RayCluster"): (("kueue", "kueue.ray:check"),),
-    (_RAY, "RayJob"): (("kueue", "kueue.ray:check"),),
-    (_RAY, "RayService"): (("kueue", "kueue.ray:check"),),
-    (_KUBEFLOW, "MPIJob"): (("kueue", "kueue.jobs:check"),),
-    **{(_KUBEFLOW, job): (*_OF_KUBEFLOW, ("kueue", "kueue.jobs:check")) for job in _KUBEFLOW_JOBS},
-    ("jobset.x-k8s.io", "JobSet"): (("jobset", "jobset:check"), ("kueue", "kueue.jobs:check")),
-    (_TRAINER, "TrainJob"): (("trainer", "trainer:check_job"), ("kueue", "kueue.trainjob:check")),
+_KUBEFLOW_JOBS = tuple(key for key, row in table().items() if row.operator == "training-operator")
+_QUEUED = {key: row for key, row in table().items() if row.queueing is not None}
+"""Rows of the kinds that Kueue's own integrations queue by the rules of `kueue.jobs`, but for those named below."""
+
+_OPERATORS: dict[Key, Hooks] = {
+    _APP_WRAPPER: (("appwrapper", "appwrapper:check"),),
+    **dict.fromkeys(_KUBEFLOW_JOBS, (("training-operator", "training_operator:check"),)),
+    _JOBSET: (("jobset", "jobset:check"),),
+    (_TRAINER, "TrainJob"): (("trainer", "trainer:check_job"),),
     (_TRAINER, "TrainingRuntime"): (("trainer", "trainer:check_runtime"),),
     (_TRAINER, "ClusterTrainingRuntime"): (("trainer", "trainer:check_runtime"),),
-    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (("lws", "lws:check"), ("kueue", "kueue.serving:check_lws")),
+    _LWS: (("lws", "lws:check"),),
     ("disaggregatedset.x-k8s.io", "DisaggregatedSet"): (("lws", "lws:check_roles"),),
     ("batch.volcano.sh", "Job"): (("volcano", "volcano.jobs:check"),),
     ("batch.volcano.sh", "CronJob"): (("volcano", "volcano.queues:check_cron_job"),),
@@ -70,34 +67,50 @@ ADMISSION: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
     ("scheduling.volcano.sh", "PodGroup"): (("volcano", "volcano.queues:check_pod_group"),),
     ("topology.volcano.sh", "HyperNode"): (("volcano", "volcano.queues:check_hyper_node"),),
 }
+_BY_KUEUE: dict[Key, str] = {
+    **dict.fromkeys(_QUEUED, "jobs:check"),
+    (_KUEUE, "ClusterQueue"): "quota:check_cluster_queue",
+    (_KUEUE, "Cohort"): "quota:check_cohort",
+    (_KUEUE, "ResourceFlavor"): "quota:check_flavor",
+    (_KUEUE, "Workload"): "quota:check_workload",
+    ("", "Pod"): "serving:check_pod",
+    ("apps", "Deployment"): "serving:check_deployment",
+    ("apps", "StatefulSet"): "serving:check_stateful_set",
+    **dict.fromkeys((key for key in _QUEUED if key[0] == _RAY), "ray:check"),
+    (_TRAINER, "TrainJob"): "trainjob:check",
+    _LWS: "serving:check_lws",
+}
+
+ADMISSION: dict[Key, Hooks] = {
+    **_OPERATORS,
+    **{key: (*_OPERATORS.get(key, ()), ("kueue", f"kueue.{entry}")) for key, entry in _BY_KUEUE.items()},
+}
 """By group and kind: which project's webhooks judge it, and the function below this package."""
 
-RECONCILE: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
+RECONCILE: dict[Key, Hooks] = {
+    _APP_WRAPPER: (("appwrapper", "appwrapper:reconcile"),),
     (_RAY, "RayCluster"): (("kuberay", "kuberay:check_cluster"),),
     (_RAY, "RayJob"): (("kuberay", "kuberay:check_job"),),
     (_RAY, "RayService"): (("kuberay", "kuberay:check_service"),),
-    (_KUBEFLOW, "MPIJob"): (("mpi-operator", "mpi_operator:reconcile"),),
-    **{(_KUBEFLOW, job): (("training-operator", "training_operator:reconcile"),) for job in _KUBEFLOW_JOBS},
+    ("kubeflow.org", "MPIJob"): (("mpi-operator", "mpi_operator:reconcile"),),
+    **dict.fromkeys(_KUBEFLOW_JOBS, (("training-operator", "training_operator:reconcile"),)),
 }
 """By group and kind: which project's controller refuses it after admission, and the function below this package."""
 
-_SUSPENDS = (("kueue", "kueue.suspend:default"),)
-DEFAULTS: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
+_FILL: dict[Key, Hooks] = {
     (_KUEUE, "ClusterQueue"): (("kueue", "kueue.quota:default"),),
     (_KUEUE, "ResourceFlavor"): (("kueue", "kueue.quota:default"),),
-    ("jobset.x-k8s.io", "JobSet"): (("jobset", "jobset:default"), *_SUSPENDS),
-    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (("lws", "lws:default"), ("kueue", "kueue.serving:default_lws")),
-    (_TRAINER, "TrainJob"): (("kueue", "kueue.trainjob:default"), *_SUSPENDS),
+    _APP_WRAPPER: (("appwrapper", "appwrapper:default"),),
+    _JOBSET: (("jobset", "jobset:default"),),
+    _LWS: (("lws", "lws:default"), ("kueue", "kueue.serving:default_lws")),
+    (_TRAINER, "TrainJob"): (("kueue", "kueue.trainjob:default"),),
     ("", "Pod"): (("kueue", "kueue.serving:default_pod"),),
-    ("batch", "Job"): _SUSPENDS,
-    ("workload.codeflare.dev", "AppWrapper"): _SUSPENDS,
-    (_KUBEFLOW, "MPIJob"): _SUSPENDS,
-    (_RAY, "RayCluster"): _SUSPENDS,
-    (_RAY, "RayJob"): _SUSPENDS,
-    (_RAY, "RayService"): _SUSPENDS,
-    **dict.fromkeys(((_KUBEFLOW, job) for job in _KUBEFLOW_JOBS), _SUSPENDS),
     ("batch.volcano.sh", "Job"): (("volcano", "volcano.jobs:default"),),
     ("scheduling.volcano.sh", "Queue"): (("volcano", "volcano.queues:default_queue"),),
+}
+DEFAULTS: dict[Key, Hooks] = {
+    **_FILL,
+    **{key: (*_FILL.get(key, ()), ("kueue", "kueue.suspend:default")) for key in _QUEUED},
 }
 """By group and kind: which project's webhook fills fields in before schema and rules are looked at, and how."""
 
@@ -210,7 +223,7 @@ def reconcile(
 
 
 def _run(
-    registry: Mapping[tuple[str, str], tuple[tuple[str, str], ...]],
+    registry: Mapping[Key, Hooks],
     review: Review,
     kind: Kind,
     projects: Mapping[str, str],

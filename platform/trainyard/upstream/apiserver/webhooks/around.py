@@ -97,7 +97,7 @@ class Review:
         """Report a name that no known object has: a webhook that looks it up refuses, unless the cluster holds it."""
         if self.around.complete:
             return rule.missing(path, name, f"the {kind} must exist before")
-        message = f"cannot be judged: {kind} {name!r} is not among the inputs; add its file"
+        message = f"cannot be checked: {kind} {name!r} is not among the inputs; add its file"
         return Problem(path, UNKNOWN, message, rule.source)
 
 

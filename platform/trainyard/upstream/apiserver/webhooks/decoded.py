@@ -17,7 +17,12 @@ from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 from trainyard.upstream.apiserver.schema.decoded import DECODED, int_or_string
 from trainyard.upstream.apiserver.schema.decoded import quantity as quantity_of
 
-RULE = Rule("webhook/decode", "encoding/json of Go 1.25, by which webhooks read objects")
+RULE = Rule(
+    "webhook/decode",
+    "encoding/json of Go 1.25, by which webhooks read objects",
+    title="Fields have types that the webhook's Go program can read.",
+    fix="write the value in the type that the message names",
+)
 
 _INT32 = 2**31
 _BELOW = ("items", "additionalProperties")

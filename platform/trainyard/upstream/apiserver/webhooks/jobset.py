@@ -16,7 +16,12 @@ from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 from trainyard.upstream.apiserver.webhooks.around import Review, labels_of
 
-RULE = Rule("webhook/jobset", "jobset v0.12.0 pkg/webhooks/jobset_webhook.go")
+RULE = Rule(
+    "webhook/jobset",
+    "jobset v0.12.0 pkg/webhooks/jobset_webhook.go",
+    title="A JobSet passes the checks of its webhook.",
+    fix="correct the field in the message",
+)
 
 _INT32 = 2**31 - 1
 _NAME_BYTES = 63

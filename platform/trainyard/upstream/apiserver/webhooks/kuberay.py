@@ -14,7 +14,13 @@ from trainyard.upstream.apiserver.webhooks import golang
 from trainyard.upstream.apiserver.webhooks.around import Review, annotations_of, labels_of
 from trainyard.upstream.apiserver.webhooks.raydeletion import check_deletion
 
-RULE = Rule("webhook/kuberay", "kuberay v1.6.2 ray-operator/controllers/ray/utils/validation.go, refused at reconcile")
+RULE = Rule(
+    "webhook/kuberay",
+    "kuberay v1.6.2 ray-operator/controllers/ray/utils/validation.go, refused at reconcile",
+    title="A RayCluster, RayJob or RayService passes the checks of KubeRay.",
+    fix="correct the field in the message",
+    why="KubeRay's controller refuses the object and never starts its pods",
+)
 
 _CLUSTER_NAME = 53
 _OWNER_NAME = 47
@@ -56,7 +62,7 @@ def check_job(review: Review) -> Iterator[Problem]:
     if suspend and selector:
         yield RULE.forbidden(("spec", "suspend"), "a job with a clusterSelector cannot be suspended")
     if cluster is None and not selector:
-        yield RULE.required(_CLUSTER, "one of rayClusterSpec and clusterSelector")
+        yield RULE.required(_CLUSTER, "set rayClusterSpec or clusterSelector")
     mode, backoff = text(spec, "submissionMode"), number(spec, "backoffLimit")
     if selector:
         yield from _check_selector(selector, mode, backoff)
@@ -135,9 +141,9 @@ def _check_spec(spec: Object, owner: Object, path: Path) -> Iterator[Problem]:
 def _check_group(group: Object, path: Path) -> Iterator[Problem]:
     parameters = inner(group, "rayStartParams")
     if inner(group, "resources") and any(parameters.get(name) for name in _RESOURCES):
-        yield RULE.forbidden((*path, "resources"), "resources stand either here or in rayStartParams")
+        yield RULE.forbidden((*path, "resources"), "set resources here or in rayStartParams, not in both")
     if "labels" in parameters:
-        yield RULE.forbidden((*path, "rayStartParams", "labels"), "use the group's field labels")
+        yield RULE.forbidden((*path, "rayStartParams", "labels"), "set the group's field labels instead")
     for key, value in inner(group, "labels").items():
         if detail := names.label_key(key) or names.label_value(value):
             yield RULE.invalid((*path, "labels", key), value, detail)
@@ -160,7 +166,7 @@ def _check_tolerance(spec: Object, owner: Object, environment: Object, path: Pat
     at: Path = (*path, "headGroupSpec", "template", "spec", "containers", 0, "env")
     marked = str(found.get(_FAULT_TOLERANT) or "")
     if marked and options is not None:
-        detail = "gcsFaultToleranceOptions and the annotation exclude each other"
+        detail = "gcsFaultToleranceOptions and the annotation cannot both be set"
         yield RULE.forbidden(("metadata", "annotations", _FAULT_TOLERANT), detail)
     if options is None and marked.lower() != "true" and "RAY_REDIS_ADDRESS" in environment:
         yield RULE.forbidden(at, "RAY_REDIS_ADDRESS needs gcsFaultToleranceOptions")
@@ -168,15 +174,15 @@ def _check_tolerance(spec: Object, owner: Object, environment: Object, path: Pat
     if options is not None:
         if parameters.get("redis-password"):
             where: Path = (*path, "headGroupSpec", "rayStartParams", "redis-password")
-            yield RULE.forbidden(where, "use gcsFaultToleranceOptions.redisPassword")
+            yield RULE.forbidden(where, "set gcsFaultToleranceOptions.redisPassword instead")
         for name in ("REDIS_PASSWORD", "RAY_REDIS_ADDRESS"):
             if name in environment:
-                yield RULE.forbidden(at, f"{name}: use gcsFaultToleranceOptions")
+                yield RULE.forbidden(at, f"set gcsFaultToleranceOptions instead of {name}")
         if found.get(_STORAGE):
-            detail = "use gcsFaultToleranceOptions.externalStorageNamespace"
+            detail = "set gcsFaultToleranceOptions.externalStorageNamespace instead"
             yield RULE.forbidden(("metadata", "annotations", _STORAGE), detail)
     if parameters.get("redis-username") or "REDIS_USERNAME" in environment:
-        yield RULE.forbidden(at, "a Redis user: use gcsFaultToleranceOptions.redisUsername")
+        yield RULE.forbidden(at, "set the Redis user in gcsFaultToleranceOptions.redisUsername instead")
 
 
 def _check_autoscaler(spec: Object, environment: Object, path: Path, *, scales: bool, v2: bool) -> Iterator[Problem]:
@@ -185,7 +191,7 @@ def _check_autoscaler(spec: Object, environment: Object, path: Path, *, scales: 
     if not scales and environment.get(_V2) in _ON:
         yield RULE.forbidden((*at, "containers", 0, "env"), f"{_V2} needs enableInTreeAutoscaling")
     if scales and options.get("version") is not None and _V2 in environment:
-        yield RULE.forbidden((*at, "containers", 0, "env"), f"{_V2}: use autoscalerOptions.version alone")
+        yield RULE.forbidden((*at, "containers", 0, "env"), f"set autoscalerOptions.version alone, without {_V2}")
     if scales and v2:
         groups = [(inner(spec, "headGroupSpec"), at)]
         groups += [(g, (*path, "workerGroupSpecs", i, "template", "spec")) for i, g in each(spec, "workerGroupSpecs")]
@@ -213,7 +219,7 @@ def _check_auth(spec: Object, path: Path) -> Iterator[Problem]:
         least = ".".join(map(str, needed))
         yield RULE.invalid((*path, "rayVersion"), written, f"token authentication needs Ray {least} or later")
     if kubernetes and text(options, "secretName"):
-        yield RULE.forbidden((*at, "secretName"), "excludes enableK8sTokenAuth")
+        yield RULE.forbidden((*at, "secretName"), "cannot be set with enableK8sTokenAuth")
 
 
 def _check_selector(selector: Object, mode: str, backoff: int | None) -> Iterator[Problem]:

@@ -10,9 +10,19 @@ from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 from trainyard.upstream.apiserver.webhooks.around import Review, annotations_of
 
-RULE = Rule("webhook/lws", "lws v0.9.0 pkg/webhooks/leaderworkerset_webhook.go")
+RULE = Rule(
+    "webhook/lws",
+    "lws v0.9.0 pkg/webhooks/leaderworkerset_webhook.go",
+    title="A LeaderWorkerSet passes the checks of its webhook.",
+    fix="correct the field in the message",
+)
 
-ROLES = Rule("webhook/disaggregated-set", "lws v0.9.0 pkg/webhooks/disaggregatedset/disaggregatedset_webhook.go")
+ROLES = Rule(
+    "webhook/disaggregated-set",
+    "lws v0.9.0 pkg/webhooks/disaggregatedset/disaggregatedset_webhook.go",
+    title="A DisaggregatedSet passes the checks of its webhook.",
+    fix="correct the field in the message",
+)
 
 _INT32 = 2**31 - 1
 _EXCLUSIVE = "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology"

@@ -9,7 +9,13 @@ from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 from trainyard.upstream.apiserver.webhooks.around import Review
 
-RULE = Rule("webhook/mpijob", "mpi-operator v0.8.2 pkg/apis/kubeflow/validation/validation.go, refused at reconcile")
+RULE = Rule(
+    "webhook/mpijob",
+    "mpi-operator v0.8.2 pkg/apis/kubeflow/validation/validation.go, refused at reconcile",
+    title="An MPIJob passes the checks of the MPI operator.",
+    fix="correct the field in the message",
+    why="the MPI operator refuses the job and never starts its pods",
+)
 
 OPERATOR = "kubeflow.org/mpi-operator"
 _MANAGERS = (OPERATOR, "kueue.x-k8s.io/multikueue")

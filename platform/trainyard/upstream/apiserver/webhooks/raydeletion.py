@@ -24,15 +24,15 @@ def check_deletion(spec: Object, rule: Rule) -> Iterator[Problem]:
     rules = each(strategy, "deletionRules")
     legacy = [child(strategy, field) for field in ("onSuccess", "onFailure")]
     if rules and shuts_down:
-        yield rule.forbidden((*_PATH, "deletionRules"), "excludes shutdownAfterJobFinishes")
+        yield rule.forbidden((*_PATH, "deletionRules"), "cannot be set with shutdownAfterJobFinishes")
     if rules and any(part is not None for part in legacy):
-        yield rule.forbidden((*_PATH, "deletionRules"), "excludes onSuccess and onFailure")
+        yield rule.forbidden((*_PATH, "deletionRules"), "cannot be set with onSuccess and onFailure")
     elif any(part is not None for part in legacy):
         yield from _check_legacy(spec, strategy, rule)
     elif rules:
         yield from _check_rules(spec, rules, rule)
     else:
-        yield rule.required(_PATH, "either onSuccess and onFailure, or deletionRules")
+        yield rule.required(_PATH, "set either onSuccess and onFailure, or deletionRules")
 
 
 def _check_legacy(spec: Object, strategy: Object, rule: Rule) -> Iterator[Problem]:
@@ -47,7 +47,7 @@ def _check_legacy(spec: Object, strategy: Object, rule: Rule) -> Iterator[Proble
     if "DeleteWorkers" in policies and _scales(spec):
         yield rule.forbidden(_PATH, "DeleteWorkers is not supported with autoscaling")
     if "DeleteNone" in policies and flag(spec, "shutdownAfterJobFinishes"):
-        yield rule.forbidden(_PATH, "DeleteNone excludes shutdownAfterJobFinishes")
+        yield rule.forbidden(_PATH, "DeleteNone cannot be combined with shutdownAfterJobFinishes")
 
 
 def _scales(spec: Object) -> bool:
@@ -82,5 +82,5 @@ def _check_rules(spec: Object, rules: Sequence[tuple[int, Object]], rule: Rule) 
     for (_, state), times in seen.items():
         ordered = [times[policy] for policy in _ORDER if policy in times]
         if ordered != sorted(ordered):
-            detail = f"for {state}, workers go before the cluster, and the cluster before the job"
+            detail = f"for {state}, delete workers first, then the cluster, then the job"
             yield rule.invalid((*_PATH, "deletionRules"), ordered, detail)

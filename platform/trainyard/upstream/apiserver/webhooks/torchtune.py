@@ -8,7 +8,12 @@ from trainyard.upstream.apiserver.core.amounts import NANO, nanos
 from trainyard.upstream.apiserver.core.shapes import Object, inner, number, text, texts
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
-RULE = Rule("webhook/trainjob-torchtune", "trainer v2.3.0 pkg/runtime/framework/plugins/torch/torchtune.go")
+RULE = Rule(
+    "webhook/trainjob-torchtune",
+    "trainer v2.3.0 pkg/runtime/framework/plugins/torch/torchtune.go",
+    title="A TrainJob for torchtune uses a model and settings that torchtune supports.",
+    fix="use another runtime, or correct the field in the message",
+)
 
 _MANY_NODES = "llama3_3/70B"
 _NO_ADAPTER = "qwen2_5/1.5B"

@@ -19,14 +19,54 @@ from trainyard.upstream.apiserver.webhooks.torchtune import check_torchtune
 
 GROUP = "trainer.kubeflow.org"
 _PLUGINS = "trainer v2.3.0 pkg/runtime/framework/plugins"
-RUNTIME = Rule("webhook/training-runtime", "trainer v2.3.0 pkg/webhooks/trainingruntime_webhook.go")
-JOB = Rule("webhook/trainjob", "trainer v2.3.0 pkg/webhooks/trainjob_webhook.go")
-PATCHES = Rule("webhook/trainjob-patches", f"{_PLUGINS}/jobset/jobset.go")
-TORCH = Rule("webhook/trainjob-torch", f"{_PLUGINS}/torch/torch.go")
-MPI = Rule("webhook/trainjob-mpi", f"{_PLUGINS}/mpi/mpi.go")
-FLUX = Rule("webhook/trainjob-flux", f"{_PLUGINS}/flux/flux.go")
-XGBOOST = Rule("webhook/trainjob-xgboost", f"{_PLUGINS}/xgboost/xgboost.go")
-VOLCANO = Rule("webhook/trainjob-volcano", f"{_PLUGINS}/volcano/volcano.go")
+RUNTIME = Rule(
+    "webhook/training-runtime",
+    "trainer v2.3.0 pkg/webhooks/trainingruntime_webhook.go",
+    title="A TrainingRuntime has one replica per job, and the container that each step needs.",
+    fix="set replicas to 1, or name the container as the message says",
+)
+JOB = Rule(
+    "webhook/trainjob",
+    "trainer v2.3.0 pkg/webhooks/trainjob_webhook.go",
+    title="A TrainJob names a runtime that exists, and has a valid name.",
+    fix="correct the field in the message",
+)
+PATCHES = Rule(
+    "webhook/trainjob-patches",
+    f"{_PLUGINS}/jobset/jobset.go",
+    title="Runtime patches of a TrainJob have a manager and change only allowed fields.",
+    fix="set the manager; set env of the trainer in spec.trainer, not in a patch",
+)
+TORCH = Rule(
+    "webhook/trainjob-torch",
+    f"{_PLUGINS}/torch/torch.go",
+    title="A TrainJob with the torch policy sets no reserved variables, and its runtime's containers exist.",
+    fix="remove the reserved variable, or correct the runtime",
+)
+MPI = Rule(
+    "webhook/trainjob-mpi",
+    f"{_PLUGINS}/mpi/mpi.go",
+    title="A TrainJob with the MPI policy sets no reserved variables, and has a launcher for several nodes.",
+    fix="remove the reserved variable; set numNodes to 1, or use a runtime with a launcher",
+)
+FLUX = Rule(
+    "webhook/trainjob-flux",
+    f"{_PLUGINS}/flux/flux.go",
+    title="A TrainJob with the Flux policy starts at least one process per node.",
+    fix="set numProcPerNode to 1 or more; name no init container flux-installer",
+)
+XGBOOST = Rule(
+    "webhook/trainjob-xgboost",
+    f"{_PLUGINS}/xgboost/xgboost.go",
+    title="A TrainJob with the XGBoost policy sets no reserved variables.",
+    fix="remove the variable; the runtime sets it",
+)
+VOLCANO = Rule(
+    "webhook/trainjob-volcano",
+    f"{_PLUGINS}/volcano/volcano.go",
+    title="The queue name in a TrainJob's Volcano runtime is not empty.",
+    fix="give the annotation of the runtime a queue's name, or remove it",
+)
 
 _QUEUE_NAME = "scheduling.volcano.sh/queue-name"
 _DATASET, _MODEL, _NODE = "dataset-initializer", "model-initializer", "node"

@@ -14,7 +14,12 @@ from trainyard.upstream.workloads import carrier
 
 _MANAGERS = ("kubeflow.org/training-operator", "kueue.x-k8s.io/multikueue")
 _PODS = "training-operator v1.9.4 pkg/controller.v1/common/pod.go, refused at reconcile"
-_POLICY = Rule("webhook/kubeflow-run-policy", "training-operator v1.9.4 pkg/common/util/webhooks.go")
+_POLICY = Rule(
+    "webhook/kubeflow-run-policy",
+    "training-operator v1.9.4 pkg/common/util/webhooks.go",
+    title="The runPolicy of a Kubeflow job names a supported manager, which never changes.",
+    fix="correct or restore spec.runPolicy.managedBy",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +39,12 @@ class Job:
         """The kind's rule, with the file it comes from."""
         module = self.folder.replace("tensorflow", "tf").replace("paddlepaddle", "paddle")
         source = f"training-operator v1.9.4 pkg/webhooks/{self.folder}/{module}job_webhook.go"
-        return Rule(f"webhook/{module}job", source)
+        return Rule(
+            f"webhook/{module}job",
+            source,
+            title=f"A {self.kind} passes the checks of its webhook: name, roles and containers.",
+            fix="correct the field in the message",
+        )
 
     @property
     def path(self) -> Path:
@@ -56,7 +66,16 @@ JOBS: dict[str, Job] = {
 
 
 RULES = {kind: job.rule for kind, job in JOBS.items()}
-PODS = {kind: Rule(f"{rule.id}-pods", _PODS) for kind, rule in RULES.items()}
+PODS = {
+    kind: Rule(
+        f"{rule.id}-pods",
+        _PODS,
+        title=f"The pod templates of a {kind} are valid for the training operator.",
+        fix="correct the template's field in the message",
+        why="the training operator refuses the job and never starts its pods",
+    )
+    for kind, rule in RULES.items()
+}
 
 
 def check(review: Review) -> Iterator[Problem]:
@@ -108,7 +127,7 @@ def _check_roles(review: Review, job: Job, specs: Object, rule: Rule) -> Iterato
     if job.container != "pytorch" or elastic is None:
         return
     if "Worker" not in specs:
-        yield rule.required((*path, "Worker"), "must be there if an elastic policy is used")
+        yield rule.required((*path, "Worker"), "when an elastic policy is used")
     if elastic.get("nProcPerNode") is not None and review.spec.get("nprocPerNode") is not None:
         yield rule.forbidden(("spec", "elasticPolicy", "nProcPerNode"), "must not be used with spec.nprocPerNode")
 

@@ -175,7 +175,7 @@ class Simulation:
                 changed = changed or different
                 if number >= ROUNDS:
                     if different:
-                        raise Unrest(f"the workload controller does not come to rest over {key}")
+                        raise Unrest(f"the workload controller never finishes workload {key}")
                     self._note(self.restless, record)
                 controller.delivered[key] = record.status.copy()
                 self._note_eviction(record, before)

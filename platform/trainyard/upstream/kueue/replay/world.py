@@ -158,7 +158,7 @@ def _bounded(parents: Mapping[str, str]) -> None:
             above = parents.get(above, "")
             if len(seen) > COHORT_LEVELS:
                 raise ValueError(
-                    f"cohort {name!r} is below {COHORT_LEVELS} others or more, which is deeper than is judged"
+                    f"cohort {name!r} has {COHORT_LEVELS} parents or more; Trainyard simulates fewer levels"
                 )
 
 

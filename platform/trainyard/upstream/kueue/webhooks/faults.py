@@ -55,14 +55,6 @@ def texts(value: Object, *pattern: str) -> list[tuple[Path, str]]:
     return [(path, found) for path, found in matches(value, pattern) if isinstance(found, str)]
 
 
-def whole_number(value: Object, key: str) -> int | None:
-    """Return the number under a key, or None; one without a fraction is whole, as it is to the server."""
-    found = value.get(key)
-    if isinstance(found, float) and found.is_integer():
-        return int(found)
-    return found if isinstance(found, int) and not isinstance(found, bool) else None
-
-
 def quantity(value: Any) -> Quantity | None:
     """Return a quantity, or None for what is none."""
     try:

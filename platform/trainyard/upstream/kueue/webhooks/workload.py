@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from trainyard.base.labels import ELASTIC
+from trainyard.base.manifests import whole_number
 from trainyard.upstream.kueue.webhooks.faults import (
     POSITIVE,
     Fault,
@@ -14,7 +15,6 @@ from trainyard.upstream.kueue.webhooks.faults import (
     negative_faults,
     objects,
     quantity,
-    whole_number,
 )
 from trainyard.upstream.kueue.webhooks.labels import annotation_faults, label_faults
 from trainyard.upstream.pods.resources import PODS

@@ -22,7 +22,7 @@ from trainyard.upstream.workloads.ray import SUBMITTER
 
 _RAY = "ray.io"
 _SUBMITTER = "ray-job-submitter"
-_SIDECARS = "give the sidecars of the operator's configuration a security context"
+_SIDECARS = "add security contexts to the sidecars in the operator's configuration"
 
 
 class Made(NamedTuple):
@@ -87,7 +87,7 @@ def submitter(value: Object, row: Carrier) -> Iterator[Made]:
     if _mode(below(value, template.holder)) == "K8sJobMode":
         path = template.pattern
         container = Container(_SUBMITTER, {}, (*path, "spec", "containers", 0))
-        remedy = f"write a {template.pattern[-1]} with security contexts"
+        remedy = f"add a {template.pattern[-1]} with security contexts"
         yield Made(Pod({}, path), Pod({}, path, (container,)), remedy)
 
 

@@ -65,7 +65,7 @@ class Admission:
         whole = written if pods.written is pods.complete else list(evaluate(level.name, rules, pods.complete))
         own_of = {check.id: violation for check, violation in written}
         is_pod = (row.group, row.kind) == POD
-        lower = f"have namespace {namespace!r} enforce a lower level"
+        lower = f"lower the level of namespace {namespace!r}"
         for check, violation in whole:
             own = own_of.get(check.id)
             verb = "violates" if is_pod else "would violate"

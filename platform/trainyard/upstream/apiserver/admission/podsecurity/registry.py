@@ -7,7 +7,7 @@ version are the same in v0.34.4 and v0.36.3.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -102,7 +102,69 @@ CHECKS = (
 """In the order in which the server names what they find: baseline before restricted, by name."""
 
 
-RULES = {check.rule: Rule(check.rule, check.source, may_warn=True) for check in CHECKS}
+TEXTS: Mapping[str, tuple[str, str]] = {
+    "appArmorProfile": (
+        "Pods use the AppArmor profile of the runtime or of the node.",
+        "use RuntimeDefault or Localhost, or remove the profile",
+    ),
+    "capabilities_baseline": (
+        "Containers add only capabilities that container runtimes give by default.",
+        "remove the capability from securityContext.capabilities.add",
+    ),
+    "hostNamespaces": ("Pods use no namespace of the host.", "remove hostNetwork, hostPID and hostIPC"),
+    "hostPathVolumes": ("Pods mount no folder of the host.", "use another volume type, such as emptyDir"),
+    "hostPorts": ("Containers open no port of the host.", "remove hostPort, and use a Service"),
+    "hostProbesAndHostLifecycle": (
+        "Probes and lifecycle hooks name no host.",
+        "remove host from the probe or hook; it then reaches the pod itself",
+    ),
+    "privileged": ("Containers are not privileged.", "remove securityContext.privileged"),
+    "procMount": ("Containers see /proc as the runtime masks it.", "remove securityContext.procMount"),
+    "seLinuxOptions": (
+        "Pods use one of the SELinux types for containers, and no SELinux user or role.",
+        "use type container_t or another allowed type, and remove user and role",
+    ),
+    "seccompProfile_baseline": (
+        "Pods do not switch seccomp off.",
+        "use type RuntimeDefault or Localhost, or remove the profile",
+    ),
+    "sysctls": ("Pods set only safe sysctls.", "remove the sysctl, or set it on the nodes"),
+    "windowsHostProcess": ("Windows pods are no host processes.", "remove windowsOptions.hostProcess"),
+    "allowPrivilegeEscalation": (
+        "Containers cannot gain privileges.",
+        "set securityContext.allowPrivilegeEscalation: false in each container",
+    ),
+    "capabilities_restricted": (
+        "Containers drop all capabilities, and add NET_BIND_SERVICE at most.",
+        'set securityContext.capabilities: {drop: ["ALL"]} in each container',
+    ),
+    "procMount_restricted": (
+        "Containers see /proc as the runtime masks it, on level restricted.",
+        "remove securityContext.procMount",
+    ),
+    "restrictedVolumes": (
+        "Pods use only volume types that reach nothing of the host.",
+        "use configMap, secret, emptyDir, projected, downwardAPI, csi, ephemeral or persistentVolumeClaim",
+    ),
+    "runAsNonRoot": ("Containers do not run as root.", "set securityContext.runAsNonRoot: true in the pod"),
+    "runAsUser": ("Containers do not run as user 0.", "set securityContext.runAsUser to a number above 0"),
+    "seccompProfile_restricted": (
+        "Pods have a seccomp profile.",
+        "set securityContext.seccompProfile: {type: RuntimeDefault} in the pod",
+    ),
+}
+"""By the id of a check, the title and the fix of its rule."""
+
+RULES = {
+    check.rule: Rule(
+        check.rule,
+        check.source,
+        title=TEXTS[check.id][0],
+        fix=f"{TEXTS[check.id][1]}; otherwise lower the level of the namespace",
+        may_warn=True,
+    )
+    for check in CHECKS
+}
 """Whether pods are ever made is not always sure: then a finding only warns."""
 
 

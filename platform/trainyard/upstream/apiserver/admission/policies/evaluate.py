@@ -109,7 +109,7 @@ class Run:
         """Evaluate the policy once for each of its parameter objects."""
         request = matching.convert_request(self.request, matched)
         if request is None:
-            yield self.decision("Unknown", f"the object in version {matched.version} is known to the server alone")
+            yield self.decision("Unknown", f"the object in version {matched.version} is known only to the server")
             return
         try:
             found = params.collect(
@@ -134,7 +134,9 @@ class Run:
         found = list(self.evaluated(bindings))
         yield from found
         if self.policy.fails and not found:
-            yield self.decision("Unknown", f"cannot be judged without {missing}: it refuses where there are none")
+            yield self.decision(
+                "Unknown", f"cannot be checked without {missing}; the policy refuses the object if there are none"
+            )
 
     def bindings(self, request: Request, matched: Resource, param: Object | Unknown | None) -> dict[str, Any]:
         """Return the variables that expressions refer to."""
@@ -198,7 +200,7 @@ class Run:
         if found is True:
             return
         if isinstance(found, Unknown):
-            yield self.decision("Unknown", f"cannot be judged without {found.message}: {self.stated(validation)}")
+            yield self.decision("Unknown", f"cannot be checked without {found.message}: {self.stated(validation)}")
         elif isinstance(found, CelError):
             yield from self.refused(found.message)
         else:
@@ -232,7 +234,7 @@ class Run:
         """Do what the binding says on a refusal, once for each of its actions."""
         for action in self.binding.actions:
             if self.doubt is not None and action != "Audit":
-                yield self.decision("Unknown", f"applies depending on {self.doubt}: {message}", path)
+                yield self.decision("Unknown", f"may apply, depending on {self.doubt}: {message}", path)
             elif action in ACTIONS:
                 yield Decision(self.policy, self.binding, ACTIONS[action], message, reason, path)
 

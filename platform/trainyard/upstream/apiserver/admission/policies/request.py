@@ -194,7 +194,7 @@ def as_admitted(value: Object | None, request: Request) -> Object | None:
     unknown = {key: f"the {key} that the server sets" for key in SERVER_FIELDS}
     if not metadata.get("name"):
         metadata.pop("name", None)
-        unknown["name"] = "the name that the server makes"
+        unknown["name"] = "the name that the server generates"
     if request.resource.namespaced and not request.resource.is_namespaces:
         metadata["namespace"] = request.namespace
     return {**value, "metadata": Partial(metadata, unknown)}
@@ -218,11 +218,11 @@ def request_object(request: Request, matched: Resource) -> Object:
         known["namespace"] = request.namespace
     if request.name:
         known["name"] = request.name
-    unknown = {"userInfo": "the user who asks", "options": "the options of the request"}
+    unknown = {"userInfo": "the requesting user", "options": "the options of the request"}
     if request.user is not None:
         known["userInfo"] = dict(request.user)
     if not request.name:
-        unknown["name"] = "the name that the server makes"
+        unknown["name"] = "the name that the server generates"
     return Partial(known, unknown)
 
 

@@ -35,7 +35,12 @@ Places = dict[tuple[Path, int], Issue | None]
 
 
 SOURCE = "kubernetes v0.35.4 pkg/apis/admissionregistration/validation/validation.go"
-COMPILE = Rule("cel/compile", SOURCE, title="The expressions of an admission policy compile.")
+COMPILE = Rule(
+    "cel/compile",
+    SOURCE,
+    title="The expressions of an admission policy compile.",
+    fix="correct the expression; the message gives the compiler's error",
+)
 
 
 def compilation(value: Mapping[str, Any], *, kubernetes: str) -> Iterator[Problem]:
@@ -44,7 +49,7 @@ def compilation(value: Mapping[str, Any], *, kubernetes: str) -> Iterator[Proble
     New expressions are compiled with the library of the release before, so that a rollback keeps them working.
     """
     if (count := expressions(value)) > EXPRESSIONS:
-        message = f"policy has {count:,} expressions, but at most {EXPRESSIONS:,} are compiled here; split it"
+        message = f"the policy has {count:,} expressions, but Trainyard compiles at most {EXPRESSIONS:,}; split it"
         yield Problem(("spec",), UNKNOWN, message, SOURCE)
         return
     for (path, _), issue in issues_of(load(value, minor=minor_of(kubernetes) - 1)).items():

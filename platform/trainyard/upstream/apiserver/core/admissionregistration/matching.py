@@ -14,9 +14,24 @@ from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
 SOURCE = "k8s.io/kubernetes v1.35.4 pkg/apis/admissionregistration/validation/validation.go"
-RULE = Rule("core/admission-rule", f"{SOURCE} validateRuleWithOperations")
-MATCH = Rule("core/admission-match", f"{SOURCE} validateMatchResources")
-CONDITION = Rule("core/match-condition", f"{SOURCE} validateMatchConditions")
+RULE = Rule(
+    "core/admission-rule",
+    f"{SOURCE} validateRuleWithOperations",
+    title="Rules of webhooks and admission policies name valid operations, API groups, versions and resources.",
+    fix="correct the rule's lists; '*' must be the only entry of its list",
+)
+MATCH = Rule(
+    "core/admission-match",
+    f"{SOURCE} validateMatchResources",
+    title="The matchResources of an admission policy have valid selectors, rules and a matchPolicy.",
+    fix="set matchPolicy to Exact or Equivalent, and correct the selectors and rules",
+)
+CONDITION = Rule(
+    "core/match-condition",
+    f"{SOURCE} validateMatchConditions",
+    title="Match conditions have unique names and CEL expressions that return a boolean.",
+    fix="give each condition its own name, and correct its expression",
+)
 
 OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
 MUTATING_OPERATIONS = ("*", "CONNECT", "CREATE", "UPDATE")

@@ -22,9 +22,24 @@ from trainyard.upstream.apiserver.core.shapes import Object, child, count, each,
 from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
-POLICY = Rule("core/admission-policy", f"{SOURCE} validateValidatingAdmissionPolicySpec")
-PARAMETERS = Rule("core/policy-parameters", f"{SOURCE} validateParamRef")
-BINDING = Rule("core/policy-binding", f"{SOURCE} validateValidatingAdmissionPolicyBindingSpec")
+POLICY = Rule(
+    "core/admission-policy",
+    f"{SOURCE} validateValidatingAdmissionPolicySpec",
+    title="An admission policy has valid expressions, variables, messages and a failurePolicy.",
+    fix="add validations or auditAnnotations, and correct the field in the message",
+)
+PARAMETERS = Rule(
+    "core/policy-parameters",
+    f"{SOURCE} validateParamRef",
+    title="A policy binding selects its parameters by name or by selector, but not both.",
+    fix="set exactly one of paramRef.name and paramRef.selector, and parameterNotFoundAction",
+)
+BINDING = Rule(
+    "core/policy-binding",
+    f"{SOURCE} validateValidatingAdmissionPolicyBindingSpec",
+    title="A policy binding names a policy and valid validation actions.",
+    fix="set policyName, and validationActions from Deny, Warn and Audit",
+)
 
 ACTIONS = ("Audit", "Deny", "Warn")
 REASONS = ("Forbidden", "Invalid", "RequestEntityTooLarge")

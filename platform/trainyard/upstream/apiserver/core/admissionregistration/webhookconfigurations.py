@@ -27,9 +27,24 @@ from trainyard.upstream.apiserver.core.shapes import Object, child, each, fill_a
 from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
-WEBHOOK = Rule("core/webhook", f"{SOURCE} validateValidatingWebhook")
-ADDRESS = Rule("core/webhook-address", "k8s.io/apiserver v0.35.4 pkg/util/webhook/validation.go ValidateWebhookURL")
-VERSIONS = Rule("core/webhook-versions", f"{SOURCE} validateAdmissionReviewVersions")
+WEBHOOK = Rule(
+    "core/webhook",
+    f"{SOURCE} validateValidatingWebhook",
+    title="A webhook configuration has complete webhooks with valid names, policies and timeouts.",
+    fix="correct the field in the message, such as name, sideEffects or timeoutSeconds",
+)
+ADDRESS = Rule(
+    "core/webhook-address",
+    "k8s.io/apiserver v0.35.4 pkg/util/webhook/validation.go ValidateWebhookURL",
+    title="A webhook has one address: an HTTPS URL or a Service.",
+    fix="set exactly one of url and service in clientConfig",
+)
+VERSIONS = Rule(
+    "core/webhook-versions",
+    f"{SOURCE} validateAdmissionReviewVersions",
+    title="A webhook supports a version of AdmissionReview that the API server sends.",
+    fix="add v1 to admissionReviewVersions",
+)
 
 _LONGEST_TIMEOUT = 30
 _HARMLESS = ("None", "NoneOnDryRun")

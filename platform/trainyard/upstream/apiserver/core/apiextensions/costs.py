@@ -18,7 +18,8 @@ from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 COST = Rule(
     "core/crd-cost",
     "k8s.io/apiextensions-apiserver v0.35.4 pkg/apis/apiextensions/validation/validation.go getExpressionCost",
-    title="Rules of a definition cost no more than a server allows, whatever is in an object.",
+    title="The CEL rules of a CRD stay within the API server's cost limits.",
+    fix="set maxItems, maxProperties or maxLength where the message says, or simplify the rule",
 )
 OF_RULE, OF_DEFINITION = 10_000_000, 100_000_000
 """What one rule, and all of one version together, may cost (StaticEstimatedCostLimit, StaticEstimatedCRDCostLimit)."""
@@ -41,9 +42,8 @@ class Ledger:
         if total > OF_DEFINITION and not self.refused:
             cost, path = max(self.spent, key=lambda spent: spent[0])
             share = f"{min(100, 100 * cost // total)} %"
-            message = (
-                f"all rules may cost {factor(total, OF_DEFINITION)} what a server allows a schema, this one {share}"
-            )
+            over = factor(total, OF_DEFINITION)
+            message = f"all rules of this version may cost {over} the server's limit, this one {share}"
             yield Problem(path, COST.id, f"{message}; set maxItems, maxProperties or maxLength in it", COST.source)
 
 
@@ -76,11 +76,11 @@ class Costs:
         self.ledger.spent.append((found, path))
         if found > OF_RULE and not self.ledger.forgiven:
             self.ledger.refused = True
-            what = f"the {path[-1]} may cost {factor(found, OF_RULE)} what a server allows"
-            told = advice(
+            problem = f"this {path[-1]} may cost {factor(found, OF_RULE)} the server's limit"
+            remedy = advice(
                 self.schema, self.around, lambda around, inner: cost(around, inner) <= OF_RULE, root=self.root
             )
-            yield Problem(path, COST.id, f"{what}; {told}", COST.source)
+            yield Problem(path, COST.id, f"{problem}; {remedy}", COST.source)
 
 
 def factor(cost: int, limit: int) -> str:

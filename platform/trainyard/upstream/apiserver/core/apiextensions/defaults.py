@@ -15,7 +15,10 @@ from trainyard.upstream.apiserver.validations.tree import Builder
 from trainyard.upstream.apiserver.validations.walk import Scope, Visit
 
 DEFAULT = Rule(
-    "core/crd-default", "k8s.io/apiextensions-apiserver v0.35.4 pkg/apiserver/schema/defaulting/validation.go"
+    "core/crd-default",
+    "k8s.io/apiextensions-apiserver v0.35.4 pkg/apiserver/schema/defaulting/validation.go",
+    title="Default values in a CRD are valid for their own schema.",
+    fix="change the default so that it satisfies the schema",
 )
 
 

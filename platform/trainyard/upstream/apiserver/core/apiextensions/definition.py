@@ -19,7 +19,7 @@ from trainyard.upstream.apiserver.core.apiextensions.costs import Ledger
 from trainyard.upstream.apiserver.core.apiextensions.defaults import check_defaults
 from trainyard.upstream.apiserver.core.apiextensions.expressions import Environments
 from trainyard.upstream.apiserver.core.apiextensions.nodes import is_convertible, is_well_formed, states_rules
-from trainyard.upstream.apiserver.core.apiextensions.schemas import SOURCE, Place, check_schema
+from trainyard.upstream.apiserver.core.apiextensions.schemas import SCHEMA, SOURCE, Place, check_schema
 from trainyard.upstream.apiserver.core.apiextensions.structural import check_structural
 from trainyard.upstream.apiserver.core.apiextensions.versions import check_version
 from trainyard.upstream.apiserver.core.equality import check_immutable
@@ -28,13 +28,38 @@ from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 from trainyard.upstream.apiserver.schema.custom import Compiler
 
-SPEC = Rule("core/crd", f"{SOURCE} validateCustomResourceDefinitionSpec")
-NAMES = Rule("core/crd-names", f"{SOURCE} ValidateCustomResourceDefinitionNames")
-CONVERSION = Rule("core/crd-conversion", f"{SOURCE} validateCustomResourceConversion")
-ROOT = Rule("core/crd-schema", f"{SOURCE} validateCustomResourceDefinitionValidation")
-APPROVAL = Rule("core/crd-approval", f"{SOURCE} validateAPIApproval")
-IMMUTABLE = Rule("update/crd", f"{SOURCE} validateCustomResourceDefinitionSpecUpdate")
-STORED = Rule("update/crd", f"{SOURCE} ValidateCustomResourceDefinitionStoredVersions")
+SPEC = Rule(
+    "core/crd",
+    f"{SOURCE} validateCustomResourceDefinitionSpec",
+    title="A CustomResourceDefinition has a group, a scope and versions, of which one is stored.",
+    fix="correct the field in the message; exactly one version has storage: true",
+)
+NAMES = Rule(
+    "core/crd-names",
+    f"{SOURCE} ValidateCustomResourceDefinitionNames",
+    title="A CustomResourceDefinition's names are valid and do not collide.",
+    fix="name the CRD <plural>.<group>, and use different values for kind and listKind",
+)
+CONVERSION = Rule(
+    "core/crd-conversion",
+    f"{SOURCE} validateCustomResourceConversion",
+    title="A CustomResourceDefinition's conversion is None, or a complete Webhook.",
+    fix="set strategy: None, or add a webhook with clientConfig and conversionReviewVersions",
+)
+ROOT = SCHEMA.of_source(f"{SOURCE} validateCustomResourceDefinitionValidation")
+APPROVAL = Rule(
+    "core/crd-approval",
+    f"{SOURCE} validateAPIApproval",
+    title="A CustomResourceDefinition in a group of Kubernetes names its API approval.",
+    fix="use a group of your own, or set the annotation api-approved.kubernetes.io",
+)
+IMMUTABLE = Rule(
+    "update/crd",
+    f"{SOURCE} validateCustomResourceDefinitionSpecUpdate",
+    title="An update keeps a CustomResourceDefinition's group, scope, names and stored versions.",
+    fix="restore the old value; migrate stored objects before you remove their version",
+)
+STORED = IMMUTABLE.of_source(f"{SOURCE} ValidateCustomResourceDefinitionStoredVersions")
 
 _APPROVED = "api-approved.kubernetes.io"
 _RANGED_MINOR = 36
@@ -73,7 +98,7 @@ def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Itera
     group, plural = text(spec, "group"), text(inner(spec, "names"), "plural")
     name = text(inner(value, "metadata"), "name")
     if name and name != f"{plural}.{group}":
-        yield SPEC.invalid(("metadata", "name"), name, f"must be '{plural}.{group}', plural and group")
+        yield SPEC.invalid(("metadata", "name"), name, f"must be '{plural}.{group}', its plural and group")
     if detail := names.dns_subdomain(group):
         yield SPEC.invalid(("spec", "group"), group, detail)
     elif "." not in group:

@@ -27,10 +27,13 @@ from trainyard.upstream.apiserver.core.apiextensions.nodes import RULES, is_conv
 from trainyard.upstream.apiserver.core.shapes import Object, each, text
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
-STATED = Rule("core/crd-rule", "k8s.io/apiextensions-apiserver v0.35.4 pkg/apis/apiextensions/validation/validation.go")
-COMPILED = Rule(
-    "core/crd-rule", "k8s.io/apiextensions-apiserver v0.35.4 pkg/apiserver/schema/cel/compilation.go Compile"
+STATED = Rule(
+    "core/crd-rule",
+    "k8s.io/apiextensions-apiserver v0.35.4 pkg/apis/apiextensions/validation/validation.go",
+    title="CEL rules in a CustomResourceDefinition compile and have a usable message.",
+    fix="correct the expression, or the message, fieldPath or reason of the rule",
 )
+COMPILED = STATED.of_source("k8s.io/apiextensions-apiserver v0.35.4 pkg/apiserver/schema/cel/compilation.go Compile")
 REASONS = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
 _has_line_breaks = re.compile("[\n\r]").search
 

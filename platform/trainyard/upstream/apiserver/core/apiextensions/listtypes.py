@@ -13,8 +13,13 @@ from trainyard.upstream.apiserver.core.shapes import Object, child, flag, text, 
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
 _SOURCE = "k8s.io/apiextensions-apiserver v0.35.4 pkg/apis/apiextensions/validation/validation.go"
-LISTS = Rule("core/crd-list-type", f"{_SOURCE} ValidateCustomResourceDefinitionOpenAPISchema")
-KEYS = Rule("core/crd-list-type", f"{_SOURCE} validateMapListKeysMapSet")
+LISTS = Rule(
+    "core/crd-list-type",
+    f"{_SOURCE} ValidateCustomResourceDefinitionOpenAPISchema",
+    title="Lists in a CustomResourceDefinition have valid list types and keys.",
+    fix="correct x-kubernetes-list-type and x-kubernetes-list-map-keys; keys must be required or have a default",
+)
+KEYS = LISTS.of_source(f"{_SOURCE} validateMapListKeysMapSet")
 _KEY = f"is one of {LIST_KEYS}, so it"
 
 

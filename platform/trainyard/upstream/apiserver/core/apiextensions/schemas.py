@@ -25,7 +25,12 @@ from trainyard.upstream.apiserver.core.shapes import Object, child, count, flag
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
 SOURCE = "k8s.io/apiextensions-apiserver v0.35.4 pkg/apis/apiextensions/validation/validation.go"
-SCHEMA = Rule("core/crd-schema", f"{SOURCE} ValidateCustomResourceDefinitionOpenAPISchema")
+SCHEMA = Rule(
+    "core/crd-schema",
+    f"{SOURCE} ValidateCustomResourceDefinitionOpenAPISchema",
+    title="A CustomResourceDefinition's OpenAPI schema uses only keywords that the API server supports.",
+    fix="remove or correct the keyword in the message",
+)
 TYPES = ("array", "boolean", "integer", "number", "object", "string")
 _OWN = ("apiVersion", "kind", "metadata")
 

@@ -26,9 +26,14 @@ from trainyard.upstream.apiserver.patterns import NotRead, Patterns, TooLarge
 from trainyard.upstream.apiserver.problems import UNKNOWN, Path, Problem, Rule
 
 SOURCE = "k8s.io/apiextensions-apiserver v0.35.4 pkg/apiserver/schema"
-STRUCTURAL = Rule("core/crd-structural", f"{SOURCE}/validation.go validateStructuralInvariants")
-NESTED = Rule("core/crd-structural", f"{SOURCE}/validation.go validateNestedValueValidation")
-COMPLETE = Rule("core/crd-structural", f"{SOURCE}/complete.go validateValueValidationCompleteness")
+STRUCTURAL = Rule(
+    "core/crd-structural",
+    f"{SOURCE}/validation.go validateStructuralInvariants",
+    title="The schema of a CustomResourceDefinition is structural.",
+    fix="give every field a type outside anyOf, allOf, oneOf and not",
+)
+NESTED = STRUCTURAL.of_source(f"{SOURCE}/validation.go validateNestedValueValidation")
+COMPLETE = STRUCTURAL.of_source(f"{SOURCE}/complete.go validateValueValidationCompleteness")
 
 _has_byte_escape = re.compile(r"(?<!\\)(?:\\\\)*\\C").search
 """RE2 knows an escape for a single byte, which Go does not."""
@@ -184,7 +189,7 @@ def _check_complete(values: Object, schema: Object, path: Path) -> Iterator[Prob
 
 def _check_branch(branch: Object, schema: Object | None, path: Path) -> Iterator[Problem]:
     if schema is None:
-        yield COMPLETE.required(path, "because a branch of anyOf, allOf, oneOf or not speaks of it")
+        yield COMPLETE.required(path, "because a branch of anyOf, allOf, oneOf or not has this field")
         return
     yield from _check_complete(branch, schema, path)
     if (items := child(branch, "items")) is not None:

@@ -14,10 +14,30 @@ from trainyard.upstream.apiserver.core.shapes import EMPTY, Object, child, count
 from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
-VERSION = Rule("core/crd-version", f"{SOURCE} validateCustomResourceDefinitionVersion")
-SCALE = Rule("core/crd-subresources", f"{SOURCE} ValidateCustomResourceDefinitionSubresources")
-COLUMN = Rule("core/crd-column", f"{SOURCE} ValidateCustomResourceColumnDefinition")
-SELECTABLE = Rule("core/crd-selectable", f"{SOURCE} ValidateCustomResourceSelectableFields")
+VERSION = Rule(
+    "core/crd-version",
+    f"{SOURCE} validateCustomResourceDefinitionVersion",
+    title="Each version of a CustomResourceDefinition has a schema and valid settings.",
+    fix="correct the version's field in the message",
+)
+SCALE = Rule(
+    "core/crd-subresources",
+    f"{SOURCE} ValidateCustomResourceDefinitionSubresources",
+    title="The scale subresource of a CustomResourceDefinition has valid paths.",
+    fix="write JSON paths such as .spec.replicas and .status.replicas",
+)
+COLUMN = Rule(
+    "core/crd-column",
+    f"{SOURCE} ValidateCustomResourceColumnDefinition",
+    title="Printer columns of a CustomResourceDefinition have a name, a type and a JSON path.",
+    fix="add the missing field, or write a JSON path that starts with a dot",
+)
+SELECTABLE = Rule(
+    "core/crd-selectable",
+    f"{SOURCE} ValidateCustomResourceSelectableFields",
+    title="Selectable fields of a CustomResourceDefinition lead to simple fields of its schema.",
+    fix="name a field of type string, boolean or integer outside metadata",
+)
 
 COLUMN_TYPES = ("boolean", "date", "integer", "number", "string")
 COLUMN_FORMATS = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")

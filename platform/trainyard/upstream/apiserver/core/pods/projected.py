@@ -30,7 +30,7 @@ def _check_downward_files(source: Object, path: Path) -> Iterator[Problem]:
         if field is not None:
             yield from check_field(field, (*at, "fieldRef"), VOLUME_FIELDS)
             if resource is not None:
-                yield VOLUME.invalid(at, "resource", "fieldRef and resourceFieldRef exclude each other")
+                yield VOLUME.invalid(at, "resource", "fieldRef and resourceFieldRef cannot both be set")
         elif resource is not None:
             yield from check_resource_field(resource, (*at, "resourceFieldRef"), volume=True)
         else:

@@ -10,7 +10,7 @@ from trainyard.upstream.apiserver.core.pods.rules import AFFINITY, SCHEDULING, S
 from trainyard.upstream.apiserver.core.selectors import check_label_selector, check_node_selector, check_node_term
 from trainyard.upstream.apiserver.core.shapes import Object, child, each, inner, number, text, texts
 from trainyard.upstream.apiserver.meta import names
-from trainyard.upstream.apiserver.problems import Path, Problem, Rule
+from trainyard.upstream.apiserver.problems import Path, Problem, Rule, spell_value
 
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -35,7 +35,8 @@ def check_tolerations(spec: Object, path: Path) -> Iterator[Problem]:
                 yield TOLERATION.invalid((*at, "value"), value, detail)
         elif operator == "Exists":
             if value:
-                yield TOLERATION.invalid((*at, "operator"), value, "value must be empty when operator is Exists")
+                detail = f"value must be empty, but is {spell_value(value)}"
+                yield TOLERATION.invalid((*at, "operator"), operator, detail)
         else:
             yield TOLERATION.unsupported((*at, "operator"), operator, ("Equal", "Exists"))
         if effect and effect not in EFFECTS:

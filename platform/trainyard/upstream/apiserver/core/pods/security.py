@@ -58,9 +58,11 @@ def check_container_security(context: Object, path: Path, *, host_users: bool) -
             yield SECURITY.invalid((*path, "procMount"), mount, "hostUsers must be false to use Unmasked")
     if context.get("allowPrivilegeEscalation") is False:
         if flag(context, "privileged"):
-            yield SECURITY.invalid(path, True, "allowPrivilegeEscalation: false excludes privileged: true")
+            yield SECURITY.invalid(
+                path, True, "privileged: true cannot be combined with allowPrivilegeEscalation: false"
+            )
         if any(name == "CAP_SYS_ADMIN" for _, name in texts(inner(context, "capabilities"), "add")):
-            yield SECURITY.invalid(path, "CAP_SYS_ADMIN", "excluded by allowPrivilegeEscalation: false")
+            yield SECURITY.invalid(path, "CAP_SYS_ADMIN", "cannot be combined with allowPrivilegeEscalation: false")
     yield from _check_profiles(context, path)
 
 
@@ -75,7 +77,7 @@ def check_pod_security(spec: Object, path: Path, *, any_selinux_policy: bool = F
         if detail := names.user_id(group):
             yield SECURITY.invalid((*at, "supplementalGroups", index), group, detail)
     if flag(spec, "shareProcessNamespace") and flag(spec, "hostPID"):
-        yield SECURITY.invalid((*path, "shareProcessNamespace"), True, "excluded by hostPID: true")
+        yield SECURITY.invalid((*path, "shareProcessNamespace"), True, "cannot be set with hostPID: true")
     yield from _check_sysctls(spec, context, (*at, "sysctls"))
     selinux = ("MountOption", "Recursive") if any_selinux_policy else ("Recursive",)
     for field, choices in {**_CHOICES, "seLinuxChangePolicy": selinux}.items():

@@ -144,10 +144,10 @@ def _check_host(spec: Object, path: Path, options: Options) -> Iterator[Problem]
         return
     for field in ("hostNetwork", "hostPID", "hostIPC"):
         if flag(spec, field):
-            yield HOST.forbidden((*path, field), "excluded by hostUsers: false")
+            yield HOST.forbidden((*path, field), "cannot be set with hostUsers: false")
     for at, container in all_containers(spec, path):
         if count(container, "volumeDevices"):
-            yield HOST.forbidden((*at, "volumeDevices"), "excluded by hostUsers: false")
+            yield HOST.forbidden((*at, "volumeDevices"), "cannot be set with hostUsers: false")
 
 
 def _check_dns(spec: Object, path: Path, options: Options) -> Iterator[Problem]:

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from trainyard.upstream.apiserver.core.pods.rules import CORE, WINDOWS
 from trainyard.upstream.apiserver.core.shapes import Object, flag, inner
 from trainyard.upstream.apiserver.meta import names
-from trainyard.upstream.apiserver.problems import Path, Problem, Rule
+from trainyard.upstream.apiserver.problems import Path, Problem
 
-HOST_PROCESS = Rule("core/windows-options", f"{CORE} validateWindowsHostProcessPod")
+HOST_PROCESS = WINDOWS.of_source(f"{CORE} validateWindowsHostProcessPod")
 _SPEC_LIMIT = 64 * 1024
 _control = re.compile("[\x00-\x1f\x7f]").search
 _net_bios = re.compile(r'[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}').fullmatch

@@ -20,13 +20,48 @@ from trainyard.upstream.apiserver.meta.metadata import check_annotations, check_
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
 SOURCE = "k8s.io/kubernetes v1.35.4 pkg/apis/resource/validation/validation.go"
-REQUEST = Rule("core/device-request", f"{SOURCE} validateDeviceRequest")
-CONSTRAINT = Rule("core/device-constraint", f"{SOURCE} validateDeviceConstraint")
-CONFIG = Rule("core/device-config", f"{SOURCE} validateDeviceConfiguration")
-SELECTOR = Rule("core/device-selector", f"{SOURCE} validateSelector")
-CLASS = Rule("core/device-class", f"{SOURCE} validateDeviceClassSpec")
-TEMPLATE = Rule("core/device-claim-template", f"{SOURCE} validateResourceClaimTemplateSpec")
-IMMUTABLE = Rule("update/device-claim", f"{SOURCE} ValidateResourceClaimUpdate")
+REQUEST = Rule(
+    "core/device-request",
+    f"{SOURCE} validateDeviceRequest",
+    title="Device requests have unique names, a device class and a valid count.",
+    fix="set exactly one of exactly and firstAvailable, and correct the field in the message",
+)
+CONSTRAINT = Rule(
+    "core/device-constraint",
+    f"{SOURCE} validateDeviceConstraint",
+    title="Constraints of a resource claim name requests of that claim and one attribute.",
+    fix="use names from spec.devices.requests, and a qualified attribute",
+)
+CONFIG = Rule(
+    "core/device-config",
+    f"{SOURCE} validateDeviceConfiguration",
+    title="Device configurations name requests of the claim and a driver's parameters.",
+    fix="set opaque.driver and opaque.parameters, and names from spec.devices.requests",
+)
+SELECTOR = Rule(
+    "core/device-selector",
+    f"{SOURCE} validateSelector",
+    title="Device selectors are CEL expressions that return a boolean.",
+    fix="correct the expression; the message gives the compiler's error",
+)
+CLASS = Rule(
+    "core/device-class",
+    f"{SOURCE} validateDeviceClassSpec",
+    title="A DeviceClass has valid selectors and configuration.",
+    fix="correct the field in the message",
+)
+TEMPLATE = Rule(
+    "core/device-claim-template",
+    f"{SOURCE} validateResourceClaimTemplateSpec",
+    title="A ResourceClaimTemplate sets only labels and annotations for its claims.",
+    fix="remove the other metadata",
+)
+IMMUTABLE = Rule(
+    "update/device-claim",
+    f"{SOURCE} ValidateResourceClaimUpdate",
+    title="An update keeps the spec of a ResourceClaim or ResourceClaimTemplate.",
+    fix="restore spec, or create another claim",
+)
 
 MODES = ("All", "ExactCount")
 _MOST = 32

@@ -13,8 +13,18 @@ from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
 SOURCE = "k8s.io/kubernetes v1.36.3 pkg/apis/resource/validation/validation.go"
-SLICE = Rule("core/resource-slice", f"{SOURCE} validateResourceSliceSpec")
-DEVICE = Rule("core/slice-device", f"{SOURCE} validateDevice")
+SLICE = Rule(
+    "core/resource-slice",
+    f"{SOURCE} validateResourceSliceSpec",
+    title="A ResourceSlice has a driver, a pool, one place for its nodes and unique devices.",
+    fix="correct the field in the message; set exactly one of the node fields",
+)
+DEVICE = Rule(
+    "core/slice-device",
+    f"{SOURCE} validateDevice",
+    title="Devices of a ResourceSlice have valid attributes, capacities, counters and taints.",
+    fix="correct the device's field in the message",
+)
 
 PLACES = ("nodeName", "nodeSelector", "allNodes")
 _BINDING = ("bindingConditions", "bindingFailureConditions")

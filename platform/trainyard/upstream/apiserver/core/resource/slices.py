@@ -20,9 +20,14 @@ from trainyard.upstream.apiserver.core.shapes import Object, child, count, each,
 from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
-SLICE = Rule("core/resource-slice", f"{SOURCE} validateResourceSliceSpec")
-SLICE_UPDATE = Rule("update/resource-slice", f"{SOURCE} ValidateResourceSliceUpdate")
-DEVICE = Rule("core/slice-device", f"{SOURCE} validateDevice")
+SLICE = slicefeatures.SLICE.of_source(f"{SOURCE} validateResourceSliceSpec")
+SLICE_UPDATE = Rule(
+    "update/resource-slice",
+    f"{SOURCE} ValidateResourceSliceUpdate",
+    title="An update keeps the driver, the pool and the node of a ResourceSlice.",
+    fix="restore the field, or create another ResourceSlice",
+)
+DEVICE = slicefeatures.DEVICE.of_source(f"{SOURCE} validateDevice")
 
 _PLACES = ("nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection")
 _WITH_FEATURES = 36

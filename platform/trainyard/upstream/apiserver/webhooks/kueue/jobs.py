@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from trainyard.base.labels import ELASTIC
 from trainyard.upstream.apiserver.core.shapes import Object, inner, number
@@ -11,47 +10,32 @@ from trainyard.upstream.apiserver.problems import Problem, Rule
 from trainyard.upstream.apiserver.webhooks import golang
 from trainyard.upstream.apiserver.webhooks.around import Review, annotations_of
 from trainyard.upstream.apiserver.webhooks.kueue import labels, podsets, suspend, topology
-from trainyard.upstream.workloads import pods_of_job
+from trainyard.upstream.workloads import carrier_of, pods_of_job
+from trainyard.upstream.workloads.integration import Integration
 
-BATCH = Rule("webhook/kueue-batch-job", "kueue v0.19.2 pkg/controller/jobs/job/job_webhook.go")
+BATCH = Rule(
+    "webhook/kueue-batch-job",
+    "kueue v0.19.2 pkg/controller/jobs/job/job_webhook.go",
+    title="The Kueue annotations of a queued Job suit its parallelism and completions.",
+    fix="correct or restore the annotation in the message",
+)
 
 MIN_PARALLELISM = "kueue.x-k8s.io/job-min-parallelism"
 EQUAL = "kueue.x-k8s.io/job-completions-equal-parallelism"
 
 
-@dataclass(frozen=True, slots=True)
-class Integration:
-    """What is particular to one kind of job."""
-
-    grouped: bool = False
-    """Whether two pod sets may be placed together."""
-    prebuilt: bool = True
-    elastic: bool = False
-    created_again: bool = True
-    """Whether an update is judged by the rules for creation too."""
-
-
-INTEGRATIONS: dict[str, Integration] = {
-    "Job": Integration(elastic=True),
-    "JobSet": Integration(grouped=True),
-    "TrainJob": Integration(),
-    "MPIJob": Integration(grouped=True),
-    **dict.fromkeys(("PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "AppWrapper"), Integration(created_again=False)),
-    "JAXJob": Integration(prebuilt=False, created_again=False),
-}
-"""By kind; group and installation are looked at before."""
-
-
 def check(review: Review) -> Iterator[Problem]:
-    """Yield the problems with a job of one of the kinds above."""
-    kind = str(review.value.get("kind"))
-    integration = INTEGRATIONS[kind]
+    """Yield the problems with a job of a kind that Kueue queues by these rules."""
+    row = carrier_of(review.value)
+    integration = row.queueing if row is not None else None
+    if integration is None:
+        raise LookupError(f"no row says what Kueue's integration of {review.value.get('kind')} takes")
     if review.old is None or integration.created_again:
         yield from check_create(review.value, integration)
     if review.old is not None:
         yield from check_update(review, integration)
     yield from topology.check_pod_sets(podsets.of(review.value), grouped=integration.grouped)
-    if kind == "Job":
+    if review.value.get("kind") == "Job":
         yield from _check_batch(review)
 
 
@@ -117,7 +101,7 @@ def _check_minimum(value: Object, written: str) -> Iterator[Problem]:
     elif minimum <= 0 or minimum >= pods:
         yield BATCH.invalid(path, written, f"must be between 1 and {pods - 1}")
     if labels.elastic(value):
-        yield BATCH.invalid(path, written, "partial admission and elastic jobs exclude each other")
+        yield BATCH.invalid(path, written, "cannot be set on an elastic job")
 
 
 def _check_equal(spec: Object, written: str) -> Iterator[Problem]:

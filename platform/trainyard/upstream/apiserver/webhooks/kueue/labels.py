@@ -11,8 +11,18 @@ from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 from trainyard.upstream.apiserver.webhooks import golang
 from trainyard.upstream.apiserver.webhooks.around import Around, Review, annotations_of, labels_of, metadata_of
 
-JOB = Rule("webhook/kueue-job", "kueue v0.19.2 pkg/controller/jobframework/validation.go")
-GATED = Rule("webhook/kueue-admission-gate", "kueue v0.19.2 pkg/util/webhook/validation_admissiongatedby.go")
+JOB = Rule(
+    "webhook/kueue-job",
+    "kueue v0.19.2 pkg/controller/jobframework/validation.go",
+    title="Kueue's labels on a job are valid, and do not change while it runs.",
+    fix="correct or restore the label in the message",
+)
+GATED = Rule(
+    "webhook/kueue-admission-gate",
+    "kueue v0.19.2 pkg/util/webhook/validation_admissiongatedby.go",
+    title="The admission gates of a job are valid names, and an update adds none.",
+    fix="correct or restore the annotation in the message",
+)
 
 PREBUILT = "kueue.x-k8s.io/prebuilt-workload-name"
 MAX_TIME = "kueue.x-k8s.io/max-exec-time-seconds"

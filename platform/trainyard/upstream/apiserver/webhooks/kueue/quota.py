@@ -13,10 +13,30 @@ from trainyard.upstream.kueue.model.gates import Gates
 from trainyard.upstream.kueue.webhooks import Fault, cluster_queue_faults, cohort_faults, flavor_faults, workload_faults
 from trainyard.upstream.kueue.webhooks.labels import MOST_OF_ANNOTATIONS
 
-QUEUE = Rule("webhook/cluster-queue", "kueue v0.19.2 pkg/webhooks/clusterqueue_webhook.go")
-COHORT = Rule("webhook/cohort", "kueue v0.19.2 pkg/webhooks/cohort_webhook.go")
-FLAVOR = Rule("webhook/resource-flavor", "kueue v0.19.2 pkg/webhooks/resourceflavor_webhook.go")
-WORKLOAD = Rule("webhook/workload", "kueue v0.19.2 pkg/webhooks/workload_webhook.go")
+QUEUE = Rule(
+    "webhook/cluster-queue",
+    "kueue v0.19.2 pkg/webhooks/clusterqueue_webhook.go",
+    title="A ClusterQueue passes the checks of Kueue's webhook.",
+    fix="correct the field in the message",
+)
+COHORT = Rule(
+    "webhook/cohort",
+    "kueue v0.19.2 pkg/webhooks/cohort_webhook.go",
+    title="A Cohort passes the checks of Kueue's webhook.",
+    fix="correct the field in the message",
+)
+FLAVOR = Rule(
+    "webhook/resource-flavor",
+    "kueue v0.19.2 pkg/webhooks/resourceflavor_webhook.go",
+    title="A ResourceFlavor passes the checks of Kueue's webhook.",
+    fix="correct the field in the message",
+)
+WORKLOAD = Rule(
+    "webhook/workload",
+    "kueue v0.19.2 pkg/webhooks/workload_webhook.go",
+    title="A Workload passes the checks of Kueue's webhook.",
+    fix="correct the field in the message",
+)
 
 FINALIZER = "kueue.x-k8s.io/resource-in-use"
 OF_LABELS = {"key": names.NOT_KEY, "label": names.NOT_VALUE}

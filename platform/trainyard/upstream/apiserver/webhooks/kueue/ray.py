@@ -11,10 +11,26 @@ from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 from trainyard.upstream.apiserver.webhooks.around import Review, annotations_of, labels_of
 from trainyard.upstream.apiserver.webhooks.kueue import jobs, labels, podsets, topology
 from trainyard.upstream.workloads import carrier
+from trainyard.upstream.workloads.integration import OF_RAY
 
-CLUSTER = Rule("webhook/kueue-ray-cluster", "kueue v0.19.2 pkg/controller/jobs/raycluster/raycluster_webhook.go")
-JOB = Rule("webhook/kueue-ray-job", "kueue v0.19.2 pkg/controller/jobs/rayjob/rayjob_webhook.go")
-SERVICE = Rule("webhook/kueue-ray-service", "kueue v0.19.2 pkg/controller/jobs/rayservice/rayservice_webhook.go")
+CLUSTER = Rule(
+    "webhook/kueue-ray-cluster",
+    "kueue v0.19.2 pkg/controller/jobs/raycluster/raycluster_webhook.go",
+    title="A RayCluster in a queue has a form that Kueue can manage.",
+    fix="correct the field in the message",
+)
+JOB = Rule(
+    "webhook/kueue-ray-job",
+    "kueue v0.19.2 pkg/controller/jobs/rayjob/rayjob_webhook.go",
+    title="A queued RayJob brings its own cluster and deletes it at the end.",
+    fix="remove clusterSelector, and set shutdownAfterJobFinishes: true",
+)
+SERVICE = Rule(
+    "webhook/kueue-ray-service",
+    "kueue v0.19.2 pkg/controller/jobs/rayservice/rayservice_webhook.go",
+    title="A RayService in a queue has a form that Kueue can manage.",
+    fix="correct the field in the message",
+)
 
 _GATE = "kueue.x-k8s.io/elastic-job"
 _RULES = {"RayCluster": CLUSTER, "RayJob": JOB, "RayService": SERVICE}
@@ -26,12 +42,11 @@ _CLUSTERS = {row.kind: head.holder[:-1] for row in _ROWS if (head := row.templat
 def check(review: Review) -> Iterator[Problem]:
     """Yield the problems with a Ray object; an update is judged only if one of the two is queued."""
     kind = str(review.value.get("kind"))
-    integration = jobs.Integration(grouped=True, elastic=True)
     queue = labels.queue_of(review.value, review.around) if review.old is None else labels_of(review.value).get(QUEUE)
     if review.old is not None:
         if not queue and not labels_of(review.old).get(QUEUE):
             return
-        yield from jobs.check_update(review, integration)
+        yield from jobs.check_update(review, OF_RAY)
     if kind == "RayJob" and queue and not _judged(review.spec):
         if review.old is not None:
             yield from labels.check_prebuilt(review.value, supported=True)
@@ -40,7 +55,7 @@ def check(review: Review) -> Iterator[Problem]:
     if queue:
         yield from _check_queued(review, kind)
     yield from _check_containers(review, kind)
-    yield from jobs.check_create(review.value, integration)
+    yield from jobs.check_create(review.value, OF_RAY)
     yield from topology.check_pod_sets(_pod_sets(review.value, kind), grouped=True)
 
 
@@ -55,7 +70,7 @@ def _check_source(spec: Object) -> Iterator[Problem]:
             detail = "a job managed by Kueue should not use an existing cluster"
             yield JOB.invalid(("spec", "clusterSelector"), spec["clusterSelector"], detail)
         return
-    yield JOB.required(("spec", "rayClusterSpec"), "a queued job needs it unless it has a clusterSelector")
+    yield JOB.required(("spec", "rayClusterSpec"), "for a queued RayJob without a clusterSelector")
 
 
 def _check_containers(review: Review, kind: str) -> Iterator[Problem]:
@@ -69,7 +84,7 @@ def _check_containers(review: Review, kind: str) -> Iterator[Problem]:
     if marked or child(cluster, "gcsFaultToleranceOptions") is not None:
         yield CLUSTER.required(path, "fault tolerance needs the Ray container")
     elif submits and child(review.spec, "submitterPodTemplate") is None:
-        yield JOB.required(path, "the submitter takes its image from the head")
+        yield JOB.required(path, "the submitter pod uses the image of the head container")
 
 
 def _check_queued(review: Review, kind: str) -> Iterator[Problem]:
@@ -92,7 +107,10 @@ def _check_queued(review: Review, kind: str) -> Iterator[Problem]:
         yield rule.too_many((*path, "workerGroupSpecs"), len(groups) + 1, podsets.MAX)
     for index, group in groups:
         if text(group, "groupName") == "head":
-            yield rule.forbidden((*path, "workerGroupSpecs", index, "groupName"), "'head' is the head group's name")
+            yield rule.forbidden(
+                (*path, "workerGroupSpecs", index, "groupName"),
+                "'head' is the name of the head group; use another name",
+            )
 
 
 def _check_elastic(spec: Object) -> Iterator[Problem]:

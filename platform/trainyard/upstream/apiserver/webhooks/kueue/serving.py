@@ -14,9 +14,24 @@ from trainyard.upstream.apiserver.webhooks import golang
 from trainyard.upstream.apiserver.webhooks.around import Review, annotations_of, labels_of
 from trainyard.upstream.apiserver.webhooks.kueue import labels, podsets, topology
 
-STATEFUL = Rule("webhook/kueue-stateful-set", "kueue v0.19.2 pkg/controller/jobs/statefulset/statefulset_webhook.go")
-LWS = Rule("webhook/kueue-lws", "kueue v0.19.2 pkg/controller/jobs/leaderworkerset/leaderworkerset_webhook.go")
-POD = Rule("webhook/kueue-pod", "kueue v0.19.2 pkg/controller/jobs/pod/pod_webhook.go")
+STATEFUL = Rule(
+    "webhook/kueue-stateful-set",
+    "kueue v0.19.2 pkg/controller/jobs/statefulset/statefulset_webhook.go",
+    title="In a queue, a StatefulSet keeps its containers, requests, ports and placement.",
+    fix="restore the field; spec.replicas may change to and from 0 only",
+)
+LWS = Rule(
+    "webhook/kueue-lws",
+    "kueue v0.19.2 pkg/controller/jobs/leaderworkerset/leaderworkerset_webhook.go",
+    title="In a queue, a LeaderWorkerSet keeps its size, containers, requests, ports and placement.",
+    fix="restore the field in the message",
+)
+POD = Rule(
+    "webhook/kueue-pod",
+    "kueue v0.19.2 pkg/controller/jobs/pod/pod_webhook.go",
+    title="The pod group labels and annotations of a queued pod are valid and belong together.",
+    fix="set both the group's name and its total count, and never change the name",
+)
 
 _PARENT = "kueue.x-k8s.io/pod-suspending-parent"
 _GROUP = "kueue.x-k8s.io/pod-group-name"
@@ -124,11 +139,11 @@ def check_pod(review: Review) -> Iterator[Problem]:
         if detail := names.dns_subdomain(group):
             yield POD.invalid(path, group, detail)
         if _TOTAL not in found:
-            yield POD.required(labels.annotation_path(_TOTAL), f"{_GROUP} and {_TOTAL} go together")
+            yield POD.required(labels.annotation_path(_TOTAL), f"set both {_GROUP} and {_TOTAL}, or neither")
         elif (golang.integer(str(found[_TOTAL])) or 0) < 1:
             yield POD.invalid(labels.annotation_path(_TOTAL), found[_TOTAL], "must be a number greater than 0")
     elif _TOTAL in found:
-        yield POD.required(path, f"{_GROUP} and {_TOTAL} go together")
+        yield POD.required(path, f"set both {_GROUP} and {_TOTAL}, or neither")
     yield from topology.check_request(topology.PodSet("main", inner(value, "metadata"), ("metadata",)))
     prebuilt, where = labels.prebuilt_of(value)
     if group and prebuilt and group != prebuilt:

@@ -12,7 +12,12 @@ from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 from trainyard.upstream.apiserver.webhooks import golang
 
-TOPOLOGY = Rule("webhook/topology-request", "kueue v0.19.2 pkg/controller/jobframework/tas_validation.go")
+TOPOLOGY = Rule(
+    "webhook/topology-request",
+    "kueue v0.19.2 pkg/controller/jobframework/tas_validation.go",
+    title="Topology annotations of a pod template are valid and agree.",
+    fix="correct the annotation in the message",
+)
 
 REQUIRED = "kueue.x-k8s.io/podset-required-topology"
 PREFERRED = "kueue.x-k8s.io/podset-preferred-topology"

@@ -13,7 +13,12 @@ from trainyard.upstream.apiserver.webhooks.runtimes import ANCESTOR
 from trainyard.upstream.apiserver.webhooks.trainer import GROUP, jobs_of, patched_jobs, runtime_of
 from trainyard.upstream.workloads import carrier_of, written_object
 
-RULE = Rule("webhook/kueue-trainjob", "kueue v0.19.2 pkg/controller/jobs/trainjob/trainjob_webhook.go")
+RULE = Rule(
+    "webhook/kueue-trainjob",
+    "kueue v0.19.2 pkg/controller/jobs/trainjob/trainjob_webhook.go",
+    title="A queued TrainJob has the jobs that its runtime's policy needs.",
+    fix="label a job of the runtime as the message says, or set spec.trainer",
+)
 
 _REF: Path = ("spec", "runtimeRef")
 
@@ -42,7 +47,7 @@ def _check_panics(spec: Object, runtime: Object) -> Iterator[Problem]:
     if child(policy, "jax") is not None and "trainer" not in steps:
         yield RULE.invalid(_REF, name, f"a JAX runtime needs a job labelled {ANCESTOR}: trainer")
     if child(policy, "flux") is not None and child(spec, "trainer") is None:
-        yield RULE.required(("spec", "trainer"), "a Flux runtime needs it")
+        yield RULE.required(("spec", "trainer"), "for a Flux runtime")
 
 
 def _step(job: Object) -> str:

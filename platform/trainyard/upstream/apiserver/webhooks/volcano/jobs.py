@@ -20,8 +20,18 @@ from trainyard.upstream.apiserver.webhooks.decoded import is_zero
 from trainyard.upstream.apiserver.webhooks.volcano import templates
 from trainyard.upstream.apiserver.webhooks.volcano.policies import check_policies, check_timeouts
 
-JOB = Rule("webhook/volcano-job", "volcano v1.14.1 pkg/webhooks/admission/jobs/validate/admit_job.go")
-VOLUMES = Rule("webhook/volcano-volumes", "volcano v1.14.1 pkg/webhooks/admission/jobs/validate/util.go")
+JOB = Rule(
+    "webhook/volcano-job",
+    "volcano v1.14.1 pkg/webhooks/admission/jobs/validate/admit_job.go",
+    title="A Volcano Job has tasks with unique names and valid counts.",
+    fix="correct the field in the message",
+)
+VOLUMES = Rule(
+    "webhook/volcano-volumes",
+    "volcano v1.14.1 pkg/webhooks/admission/jobs/validate/util.go",
+    title="Volumes of a Volcano Job have unique mount paths and one claim each.",
+    fix="correct the volume in the message",
+)
 
 _CORE = "1.34"
 """The Kubernetes whose pod validation is built into Volcano 1.14."""
@@ -49,7 +59,11 @@ def check(review: Review) -> Iterator[Problem]:
     yield from _check_volumes(spec)
     yield from _check_queue(spec, review)
     if not _acyclic(spec):
-        yield JOB.invalid(("spec", "tasks"), _task_names(spec), "tasks depend on each other in a circle, or on none")
+        yield JOB.invalid(
+            ("spec", "tasks"),
+            _task_names(spec),
+            "tasks depend on each other in a circle, or on a task that does not exist",
+        )
 
 
 def default(review: Review) -> None:
@@ -123,7 +137,7 @@ def _check_mpi(spec: Object) -> Iterator[Problem]:
 def _check_network(holder: Object, path: Path) -> Iterator[Problem]:
     topology = inner(holder, "networkTopology")
     if topology.get("highestTierAllowed") is not None and text(topology, "highestTierName"):
-        detail = "highestTierAllowed and highestTierName exclude each other"
+        detail = "highestTierAllowed and highestTierName cannot both be set"
         yield JOB.forbidden((*path, "networkTopology"), detail)
 
 
@@ -131,7 +145,7 @@ def _check_tasks(spec: Object, review: Review) -> Iterator[Problem]:
     seen: set[str] = set()
     total = 0
     if not spec.get("tasks"):
-        yield JOB.required(("spec", "tasks"), "a Job without tasks starts nothing")
+        yield JOB.required(("spec", "tasks"), "a Job without tasks starts no pods")
     for index, task in each(spec, "tasks"):
         path: Path = ("spec", "tasks", index)
         name, replicas = text(task, "name"), replicas_of(task)
@@ -217,9 +231,9 @@ def _check_volumes(spec: Object) -> Iterator[Problem]:
         elif mount in seen:
             yield VOLUMES.duplicate((*path, "mountPath"), mount)
         elif claim is None and not name:
-            yield VOLUMES.required(path, "either volumeClaim or volumeClaimName")
+            yield VOLUMES.required(path, "exactly one of volumeClaim and volumeClaimName")
         elif name and claim is not None:
-            yield VOLUMES.forbidden(path, "volumeClaim and volumeClaimName exclude each other")
+            yield VOLUMES.forbidden(path, "volumeClaim and volumeClaimName cannot both be set")
         elif name and (detail := names.dns_subdomain(name)):
             yield VOLUMES.invalid((*path, "volumeClaimName"), name, detail)
         seen.add(mount)

@@ -8,7 +8,12 @@ from trainyard.upstream.apiserver.core.shapes import Object, count, each, number
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 from trainyard.upstream.apiserver.webhooks import golang
 
-RULE = Rule("webhook/volcano-policies", "volcano v1.14.1 pkg/webhooks/admission/jobs/validate/util.go")
+RULE = Rule(
+    "webhook/volcano-policies",
+    "volcano v1.14.1 pkg/webhooks/admission/jobs/validate/util.go",
+    title="Lifecycle policies of a Volcano Job have valid events, exit codes and actions.",
+    fix="correct the policy in the message",
+)
 
 ANY = "*"
 EVENTS = (
@@ -42,19 +47,19 @@ def check_policies(holder: Object, path: Path) -> Iterator[Problem]:
         named = bool(text(policy, "event")) or count(policy, "events") > 0
         code = number(policy, "exitCode")
         if named and code is not None:
-            yield RULE.forbidden(at, "event and exitCode exclude each other")
+            yield RULE.forbidden(at, "event and exitCode cannot both be set")
         elif not named and code is None:
-            yield RULE.required(at, "either event or exitCode")
+            yield RULE.required(at, "exactly one of event and exitCode")
         elif named:
             yield from _check_events(policy, at, events)
         elif code == 0:
-            yield RULE.invalid((*at, "exitCode"), code, "0 is not a valid error code")
+            yield RULE.invalid((*at, "exitCode"), code, "must not be 0, which means success")
         elif code is not None:
             if code in codes:
                 yield RULE.duplicate((*at, "exitCode"), code)
             codes.add(code)
     if ANY in events and len(events) > 1:
-        yield RULE.invalid((*path, "policies"), sorted(events), f"with {ANY!r} there can be no other event")
+        yield RULE.invalid((*path, "policies"), sorted(events), f"event {ANY!r} must be the only event")
 
 
 def check_timeouts(spec: Object, at: Path) -> Iterator[Problem]:

@@ -20,14 +20,30 @@ from trainyard.upstream.apiserver.webhooks.volcano.policies import check_timeout
 from trainyard.upstream.pods.resources import EPHEMERAL_STORAGE, PODS, is_huge_page
 
 _SOURCE = "volcano v1.14.1 pkg/webhooks/admission"
-QUEUE = Rule("webhook/volcano-queue", f"{_SOURCE}/queues/validate/validate_queue.go")
+QUEUE = Rule(
+    "webhook/volcano-queue",
+    f"{_SOURCE}/queues/validate/validate_queue.go",
+    title="A Volcano Queue has valid weights, amounts and a valid parent.",
+    fix="correct the field in the message",
+)
 GROUP = Rule(
-    "webhook/volcano-podgroup", "volcano v1.14.1 pkg/webhooks/admission/podgroups/validate/validate_podgroup.go"
+    "webhook/volcano-podgroup",
+    "volcano v1.14.1 pkg/webhooks/admission/podgroups/validate/validate_podgroup.go",
+    title="A Volcano PodGroup names a queue that exists and one highest network tier.",
+    fix="correct spec.queue; set either highestTierAllowed or highestTierName",
 )
 NODE = Rule(
-    "webhook/volcano-hypernode", "volcano v1.14.1 pkg/webhooks/admission/hypernodes/validate/admit_hypernode.go"
+    "webhook/volcano-hypernode",
+    "volcano v1.14.1 pkg/webhooks/admission/hypernodes/validate/admit_hypernode.go",
+    title="A HyperNode has members with one valid selector each.",
+    fix="correct the member in the message",
 )
-CRON = Rule("webhook/volcano-cronjob", f"{_SOURCE}/cronjobs/validate/admit_cronjob.go")
+CRON = Rule(
+    "webhook/volcano-cronjob",
+    f"{_SOURCE}/cronjobs/validate/admit_cronjob.go",
+    title="A Volcano CronJob has a valid schedule and job template.",
+    fix="correct the field in the message",
+)
 
 _GROUP = "scheduling.volcano.sh"
 _HIERARCHY = "volcano.sh/hierarchy"
@@ -133,7 +149,7 @@ def _check_amounts(spec: Object) -> Iterator[Problem]:
             return
     if _listed(spec, "guarantee") and (lacking := _lacks(deserved, guarantee)):
         yield QUEUE.invalid(
-            (*_path("guarantee"), name), _listed(spec, "guarantee").get(name), "exceeds what is deserved"
+            (*_path("guarantee"), name), _listed(spec, "guarantee").get(name), "exceeds the deserved amount"
         )
 
 
@@ -176,7 +192,7 @@ def _check_sums(spec: Object, children: list[Object], path: Path) -> Iterator[Pr
     capability = _counted(inner(spec, "capability"))
     for queue in children:
         if lacking := _lacks(capability, _counted(inner(queue, "spec", "capability"))):
-            yield QUEUE.invalid((*path, "capability"), lacking, f"is less than child {name_of(queue)!r} has")
+            yield QUEUE.invalid((*path, "capability"), lacking, f"is less than that of child {name_of(queue)!r}")
             return
     yield from _check_limits(spec, children, path)
 
@@ -208,7 +224,7 @@ def check_pod_group(review: Review) -> Iterator[Problem]:
     for holder, path in holders:
         topology = inner(holder, "networkTopology")
         if topology.get("highestTierAllowed") is not None and text(topology, "highestTierName"):
-            detail = "highestTierAllowed and highestTierName exclude each other"
+            detail = "highestTierAllowed and highestTierName cannot both be set"
             yield GROUP.forbidden((*path, "networkTopology"), detail)
 
 

@@ -13,7 +13,12 @@ from trainyard.upstream.apiserver.core.shapes import Object, child, each, inner,
 from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
-RULE = Rule("webhook/volcano-template", "k8s.io/kubernetes v1.34.4 pkg/apis/core/validation/validation.go")
+RULE = Rule(
+    "webhook/volcano-template",
+    "k8s.io/kubernetes v1.34.4 pkg/apis/core/validation/validation.go",
+    title="The pod templates of a Volcano Job are valid pods.",
+    fix="correct the template's field in the message",
+)
 
 _PATH: Path = ("template", "spec")
 _KINDS = ("initContainers", "containers")

@@ -20,6 +20,7 @@ from trainyard.upstream.kueue.requests.jobs.names import workload_name
 from trainyard.upstream.kueue.requests.jobs.parts import Made, NotMade, Object, Part, template_metadata
 from trainyard.upstream.kueue.requests.jobs.priorities import priority
 from trainyard.upstream.kueue.requests.jobs.ray import ray
+from trainyard.upstream.workloads import carrier_of
 
 __all__ = ["NotMade", "is_job", "key_of", "workloads"]
 
@@ -27,26 +28,31 @@ API = "kueue.x-k8s.io/v1beta2"
 GATED = "kueue.x-k8s.io/admission-gated-by"
 GROUP_WORKLOAD = "kueue.x-k8s.io/is-group-workload"
 
-MAKERS: Mapping[tuple[str, str], Callable[[Object, list[Object]], Iterable[Made]]] = {
-    ("batch", "Job"): carried_workload,
-    ("jobset.x-k8s.io", "JobSet"): carried_workload,
-    ("trainer.kubeflow.org", "TrainJob"): carried_workload,
-    **{
-        ("kubeflow.org", f"{name}Job"): carried_workload
-        for name in ("JAX", "MPI", "Paddle", "PyTorch", "TF", "XGBoost")
-    },
+Maker = Callable[[Object, list[Object]], Iterable[Made]]
+
+MAKERS: Mapping[tuple[str, str], Maker] = {
     **{("ray.io", f"Ray{name}"): ray for name in ("Cluster", "Job", "Service")},
     ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): leader_worker_set,
     ("workload.codeflare.dev", "AppWrapper"): appwrapper,
     ("", "Pod"): pod_group,
 }
-"""What makes pod sets of a kind. Deployments and StatefulSets have none: each of their pods, or all, are a job."""
+"""What makes pod sets that are not just the templates of the object's row."""
+
+
+def maker_of(value: Object) -> Maker | None:
+    """Return the maker of an object's pod sets, None where Kueue makes no Workload of its kind.
+
+    Deployments and StatefulSets have none: each of their pods, or all, are a job. Of a kind whose own controller tells
+    Kueue of it, the pod sets are taken to be those of its row.
+    """
+    identity, row = identity_of(value), carrier_of(value)
+    queued = row is not None and row.framework is not None and "queueing" not in row.unread
+    return MAKERS.get((identity.group, identity.kind), carried_workload) if queued else None
 
 
 def is_job(value: Object) -> bool:
     """Whether Kueue makes Workloads of a kind itself."""
-    identity = identity_of(value)
-    return (identity.group, identity.kind) in MAKERS
+    return maker_of(value) is not None
 
 
 def key_of(value: Object) -> str:
@@ -61,8 +67,7 @@ def workloads(value: Object, others: Iterable[Object], gates: Gates) -> list[dic
 
     `others` are the objects beside it: runtimes, priority classes, the other pods of a group. Raises NotMade.
     """
-    identity = identity_of(value)
-    maker = MAKERS.get((identity.group, identity.kind))
+    maker = maker_of(value)
     if maker is None:
         return []
     beside = list(others)

@@ -1,6 +1,6 @@
 """AppWrappers: the pod sets of the objects that they hold, as far as AppWrapper knows their kinds.
 
-Source: appwrapper v1.2.2 pkg/utils/utils.go InferPodSets, kueue v0.19.2 pkg/controller/jobs/appwrapper.
+Source: appwrapper v1.2.1 pkg/utils/utils.go GetComponentPodSpecs, kueue v0.19.2 pkg/controller/jobs/appwrapper.
 """
 
 from __future__ import annotations
@@ -9,19 +9,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from trainyard.base.findings import Path
-from trainyard.base.manifests import identity_of, value_at
+from trainyard.base.manifests import identity_of, maps_in, value_at
 from trainyard.base.quantities import Quantity
-from trainyard.upstream.kueue.requests.annotations import NO_INDEX, Index
+from trainyard.upstream.kueue.requests.annotations import Index
 from trainyard.upstream.kueue.requests.jobs.carried import index_of
 from trainyard.upstream.kueue.requests.jobs.parts import Made, Object, Part
 from trainyard.upstream.pods.pod import round_amount
 from trainyard.upstream.workloads import carrier_of
 from trainyard.upstream.workloads.appwrapper import CARRIER
-from trainyard.upstream.workloads.base import inner, number, text
+from trainyard.upstream.workloads.base import inner, text
+from trainyard.upstream.workloads.components import ROOT, NoPathError, components_of, follow, inferred
 
 TAS = "workload.codeflare.dev.appwrapper/tas-"
 KEPT = ("affinity", "nodeSelector", "overhead", "priorityClassName", "tolerations")
-INDEXED = {"Job", "JobSet", "PyTorchJob"}
 
 
 def appwrapper(value: Object, _others: Sequence[Object]) -> Iterator[Made]:
@@ -51,44 +51,24 @@ def origin(owner: Object, pod_set: str) -> tuple[Object, str]:
 def parts(value: Object) -> Iterator[tuple[Part, Object, Path]]:
     """Yield the pod sets of an AppWrapper, each with the component's object and the path of the template there."""
     name = identity_of(value).name.lower()
-    every = ((inner(item, "template"), found) for item in components(value) for found in component(item))
+    every = ((inner(item, ROOT), found) for item in components_of(value) for found in component(item))
     for place, (held, (count, path, index)) in enumerate(every):
         yield Part(f"{name}-{place}", count, kept_template(value_at(held, path)), index), held, path
 
 
-def components(value: Object) -> Sequence[Object]:
-    """Return the components of an AppWrapper; malformed ones have no pods, and the API server refuses them."""
-    return maps_in(inner(value, "spec").get("components"))
-
-
-def maps_in(value: Any) -> list[Object]:
-    """Return the maps of a list, none of anything else."""
-    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
-
-
 def component(value: Object) -> Iterator[tuple[int, Path, Index]]:
     """Yield number, path of the template and labels of a component's pods."""
-    held: Object = inner(value, "template")
+    held: Object = inner(value, ROOT)
     declared = maps_in(value.get("podSets"))
-    if declared:
-        for component_ in declared:
-            first, *path = path_of(text(component_, "path")) or ("",)
-            template = value_at(held, tuple(path)) if first == "template" else None
-            if isinstance(template, Mapping) and isinstance(template.get("spec"), Mapping):
-                replicas = component_.get("replicas")
-                yield (
-                    1 if replicas is None else replicas,
-                    tuple(path),
-                    index_declared(inner(component_, "annotations")),
-                )
-        return
-    row, identity = carrier_of(held), identity_of(held)
-    if row is None or (identity.group, identity.kind) not in CARRIER.counts:
-        return
-    for pods in row.pod_sets(held):
-        if pods.counted and pods.template[-1:] != ("submitterPodTemplate",):
-            index = index_of(held, pods) if identity.kind in INDEXED else NO_INDEX
-            yield replicas_of(held, pods.template, pods.count), pods.template, index
+    for pod_set in declared:
+        try:
+            path = follow(held, text(pod_set, "path"))
+        except NoPathError:
+            continue
+        replicas = pod_set.get("replicas")
+        yield 1 if replicas is None else replicas, path, index_declared(inner(pod_set, "annotations"))
+    for pods in () if declared else inferred(held, carrier_of(held)):
+        yield pods.count, pods.template, index_of(held, pods)
 
 
 def kept_template(template: Object) -> Object:
@@ -116,13 +96,6 @@ def texts(amounts: Any) -> dict[str, str]:
     return {name: round_amount(Quantity.parse(amount)).canonical() for name, amount in (amounts or {}).items()}
 
 
-def replicas_of(held: Object, template: Path, count: int) -> int:
-    """Return how many pods there are; of groups of Ray it is the replicas, one where nothing is said."""
-    if "workerGroupSpecs" not in template:
-        return count
-    return number(value_at(held, template[:-1]), "replicas", 1)
-
-
 def index_declared(notes: Mapping[str, str]) -> Index:
     """Return the labels that a declared pod set names."""
     groups = notes.get(f"{TAS}sub-group-count", "")
@@ -131,14 +104,3 @@ def index_declared(notes: Mapping[str, str]) -> Index:
         notes.get(f"{TAS}sub-group-index-label"),
         int(groups) if groups.isascii() and groups.isdigit() else None,
     )
-
-
-def path_of(path: str) -> Path:
-    """Return a path as it is declared, `template.spec.jobs[0].template`."""
-    found: list[Any] = []
-    for part in path.replace("[", ".[").split("."):
-        if part.startswith("[") and part.endswith("]") and part.isascii() and part[1:-1].isdigit():
-            found.append(int(part[1:-1]))
-        elif part:
-            found.append(part)
-    return tuple(found)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from trainyard.base.labels import JOB_INDEX
 from trainyard.base.manifests import Identity, identity_of, value_at
-from trainyard.upstream.kueue.requests.annotations import Index
+from trainyard.upstream.kueue.requests.annotations import NO_INDEX, Index
 from trainyard.upstream.kueue.requests.jobs.parts import Made, NotMade, Object, Part, notes_of
 from trainyard.upstream.workloads import PodSet, carrier_of, runtime_of, written_object
 from trainyard.upstream.workloads.base import number
@@ -14,7 +14,6 @@ from trainyard.upstream.workloads.runtimes import NODE, RUNTIME, TRAINS, step
 
 MIN_PARALLELISM = "kueue.x-k8s.io/job-min-parallelism"
 JOBSET_INDEX = "jobset.sigs.k8s.io/job-index"
-REPLICA_INDEX = "training.kubeflow.org/replica-index"
 
 
 def carried_workload(value: Object, others: list[Object]) -> Iterator[Made]:
@@ -73,13 +72,11 @@ def runtime_identity(identity: Identity) -> Identity:
 
 def index_of(holder: Object, pods: PodSet) -> Index:
     """Return the labels by which a kind tells its pods apart (pkg/controller/jobs)."""
-    kind = identity_of(holder).kind
-    if kind == "Job":
-        return Index(pod=JOB_INDEX)
     if "replicatedJobs" in pods.template:
         replicated = value_at(holder, pods.template[: pods.template.index("replicatedJobs") + 2])
         return Index(pod=JOB_INDEX, group=JOBSET_INDEX, groups=number(replicated, "replicas", 1))
-    return Index(pod=REPLICA_INDEX)
+    row = carrier_of(holder)
+    return Index(pod=row.queueing.index) if row is not None and row.queueing is not None else NO_INDEX
 
 
 def min_count(value: Object) -> int | None:
