@@ -189,7 +189,7 @@ def test_verdicts_come_back(tmp_path: Path) -> None:
 
 
 def test_what_waivers_decide_is_not_remembered(tmp_path: Path) -> None:
-    """Of a run on which somebody may waive a policy nothing is kept; of what is around the runs, then nothing at all."""
+    """Of a run on which a policy may be waived nothing is kept; if it is not a run's object, nothing is kept at all."""
     result = Result([Judged(FILE, 0, JOB_REF, "valid")])
     known = kept(tmp_path, result, unsteady=("c/runs/t/one-a",))
     assert known is not None

@@ -243,6 +243,7 @@ class Checking:
         result.skipped += [skipped_check for skipped_check in skipped if skipped_check not in result.skipped]
         on = [policy for policy in policies if policy.id not in off]
         waived: set[str] = set()
+        used, refused = set(self.waivers.used), set(self.waivers.refused)
 
         def covered(finding: Finding) -> bool:
             is_covered = self.covers(self.with_spec_line(finding))
@@ -253,9 +254,9 @@ class Checking:
         validate.collect(result, judgements, outcome, updates)
         if updates is not None:
             result.changes = [*(result.changes or ()), *updates.removed()]
-        result.waived, result.refused = set(self.waivers.used), set(self.waivers.refused)
-        refused = {part_of(judged.manifest.file) for judged in judgements if id(judged.manifest) in outcome.verdicts}
-        return frozenset(waived | refused)
+        result.waived, result.refused = self.waivers.used - used, self.waivers.refused - refused
+        decided = (judged.manifest for judged in judgements if id(judged.manifest) in outcome.verdicts)
+        return frozenset(waived).union(part_of(manifest.file) for manifest in decided)
 
     def covers(self, finding: Finding) -> bool:
         """Say whether a finding on an object is waived, by its job or in the spec that it is rendered from."""
