@@ -91,7 +91,7 @@ class Checking:
     now: Snapshot | None = None
 
     def load_known(self, name: str) -> Known | None:
-        """Return what was said of a cluster's tree before, as far as that holds."""
+        """Return the remembered verdicts on a cluster's tree that still hold."""
         with reads.about(cluster_file(name)):
             found = self.parts(name)
             return None if found is None else found.load(self.memory)

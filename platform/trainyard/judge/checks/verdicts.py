@@ -118,7 +118,7 @@ def parts(cluster: str, tree: Snapshot, olds: Sequence[Old], *judges: str) -> Pa
 
 
 def group_by_part(result: Result) -> dict[str, Rows]:
-    """Return what was found, by the part of the tree that it is about."""
+    """Return objects and findings by the part of the tree that they are in."""
     found: dict[str, Rows] = {}
     for judged in result.objects:
         found.setdefault(part_of(judged.file), Rows()).objects.append(judged)
@@ -133,7 +133,7 @@ def part_of(file: str) -> str:
 
 
 def join_known(known: Known, fresh: Result) -> Result:
-    """Return what was known of some parts with what was found now of the others."""
+    """Return the verdicts on the known parts and the fresh ones on all others."""
     new = (rows for part, rows in group_by_part(fresh).items() if part not in known.rows)
     everything = [*known.rows.values(), *new]
     objects = [judged for rows in everything for judged in rows.objects]
