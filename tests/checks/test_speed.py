@@ -184,10 +184,12 @@ def test_updates_are_judged_by_several_processes(files, monkeypatch):
 
 
 @pytest.mark.slow
-def test_clusters_are_judged_apart(monkeypatch):
+def test_clusters_are_judged_apart(monkeypatch, tmp_path):
     """A repository's clusters judged with several processes give the same result in the same order."""
     clusters = ["kind", "nimbus"]
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "one"))
     alone = validate_repository(ROOT, clusters=clusters)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "several"))
     monkeypatch.setattr(parallel, "LARGE", 1)
     shares = []
     assert validate_repository(ROOT, clusters=clusters, watch=shares.append) == alone

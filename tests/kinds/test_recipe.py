@@ -14,12 +14,12 @@ import trainyard.render.kinds as package
 from command import call
 from conftest import ROOT
 from make import JOB, make_job_file, make_specs, write_repository
-from trainyard.change.plan.read.clean_runs import kinds_of_runs
 from trainyard.change.plan.read.shape import shape
 from trainyard.faces.local import work_of
 from trainyard.faces.local.lives import life_of
 from trainyard.faces.local.lives.base import UntilAll
 from trainyard.judge import preflight
+from trainyard.judge.checks.verdicts import kinds_of_runs
 from trainyard.judge.preflight.job.tenants import of_team
 from trainyard.render.kinds import build, kinds
 from trainyard.render.launchers import launchers

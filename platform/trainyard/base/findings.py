@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal
+from typing import Any, Literal
 
 from trainyard.base.limits import NAME_LETTERS, NAMES
 
@@ -114,6 +114,13 @@ class Finding:
         """Sort key: by file, document and place, then by rule, so that reports are the same on every run."""
         where = self.location
         return (where.file, where.document or 0, where.line or 0, where.column or 0, self.rule, self.message)
+
+
+def finding_from(value: Mapping[str, Any]) -> Finding:
+    """Return a finding from its fields as JSON has them, which `dataclasses.asdict` makes of one."""
+    places = {name: Location(**value[name]) for name in ("location", "spec") if value[name]}
+    ref = {"object": ObjectRef(**value["object"])} if value["object"] else {}
+    return Finding(**{**value, **places, **ref, "severity": Severity(value["severity"])})
 
 
 @dataclass(frozen=True, slots=True)

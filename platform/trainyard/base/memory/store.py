@@ -114,7 +114,7 @@ class Table:
         return True
 
     def reads_of(self, name: str) -> Reads:
-        """Return what was read for a result that is known."""
+        """Return the reads of a result that is known."""
         return self.fresh[name] if name in self.fresh else self.kept.of(name)
 
     def replace(self, results: Mapping[str, tuple[Any, Reads]]) -> None:

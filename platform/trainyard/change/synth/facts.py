@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from trainyard.base.findings import Finding, Location, ObjectRef, Severity
+from trainyard.base.findings import Finding, finding_from
 from trainyard.base.memory import Memory, Table
 from trainyard.base.system.reads import Reads
 from trainyard.base.system.repository import JOBS, cluster_file
@@ -142,12 +142,12 @@ def file_fact(
     reads: Reads, small: Sequence[str], runs: Iterable[Any], findings: Iterable[Any], printed: str
 ) -> FileFact:
     """Return the fact on a job file that was kept."""
-    return FileFact(reads, small, [RunFact(*run) for run in runs], [_finding(said) for said in findings], printed)
+    return FileFact(reads, small, [RunFact(*run) for run in runs], [finding_from(said) for said in findings], printed)
 
 
 def cluster_fact(reads: Reads, contents: Mapping[str, str], findings: Iterable[Any]) -> ClusterFact:
     """Return the fact on a cluster that was kept."""
-    return ClusterFact(reads, contents, [_finding(said) for said in findings])
+    return ClusterFact(reads, contents, [finding_from(said) for said in findings])
 
 
 def row_of(fact: FileFact | ClusterFact) -> list[Any]:
@@ -160,9 +160,3 @@ def row_of(fact: FileFact | ClusterFact) -> list[Any]:
 
 def _values(run: RunFact) -> tuple[object, ...]:
     return run.cluster, run.job, run.spec, run.retired, run.number, run.files, run.digest, run.former
-
-
-def _finding(value: dict[str, Any]) -> Finding:
-    places = {name: Location(**value[name]) for name in ("location", "spec") if value[name]}
-    ref = {"object": ObjectRef(**value["object"])} if value["object"] else {}
-    return Finding(**{**value, **places, **ref, "severity": Severity(value["severity"])})

@@ -71,7 +71,7 @@ def finish(
 def checked(
     tree: Tree, changes: Changes, decision: Decision, there: Mapping[str, str | None], git: Git | None
 ) -> Iterator[Finding]:
-    """Yield what a check finds where a synth would write: everything on disk, or in Git, that is different."""
+    """Yield the findings of `synth --check`: every file on disk, or in Git, that a synth would change."""
     if git is not None:
         yield from unseen_paths(git, tree.ids, there)
     yield from drift.stale(tree, changes, decision)

@@ -101,7 +101,7 @@ def facts_after(
     decision: Decision,
     tree: Tree,
 ) -> Facts:
-    """Return what is known now of job files and clusters; of frozen runs the base knows the files."""
+    """Return the facts about job files and clusters to remember; the base knows the files of frozen runs."""
     places = {(entry.cluster, entry.folder): entry.key for entry in decision.fresh}
     runs: dict[JobKey, tuple[dict[str, str], str]] = {}
     found: dict[str, dict[str, str]] = defaultdict(dict)

@@ -72,7 +72,7 @@ class Reading:
         return self.checked.findings
 
     @property
-    def said(self) -> Mapping[str, str]:
+    def outputs(self) -> Mapping[str, str]:
         """The output of the programs that were run, by file."""
         return {document.file: document.text for document in self.checked.printed}
 
@@ -101,7 +101,7 @@ class Reading:
 
     def printed(self) -> tuple[Printed, ...]:
         """Return the output of programs, of this run or of an earlier one."""
-        said = {file: fact.printed for file, fact in self.known.items() if fact.printed} | dict(self.said)
+        said = {file: fact.printed for file, fact in self.known.items() if fact.printed} | dict(self.outputs)
         return tuple(Printed(file, text) for file, text in sorted(said.items()))
 
     def load(self, asked: Sequence[Wanted]) -> list[Resolved]:
@@ -122,7 +122,7 @@ class Reading:
         said: dict[str, list[Finding]] = defaultdict(list)
         for finding in self.findings:
             said[finding.location.file].append(finding)
-        facts, printed = dict(self.known), self.said
+        facts, printed = dict(self.known), self.outputs
         for file, jobs in by_file.items():
             if not any(finding.is_error for finding in said[file]):
                 small = sorted({path for job in jobs for path in small_of(job)})

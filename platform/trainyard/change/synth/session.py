@@ -92,7 +92,7 @@ def run(
 
 
 def refusal(weighed: Weighed) -> Outcome:
-    """Return what there is to say where specs are wrong; nothing was rendered."""
+    """Return the outcome for wrong specs: findings, and nothing rendered."""
     reading = weighed.based.reading
     store = reading.start.facts
     facts = Facts(reading.facts(), store.facts.clusters)
@@ -100,7 +100,7 @@ def refusal(weighed: Weighed) -> Outcome:
 
 
 def compared(decided: Decided, made: Synthesis, request: Request) -> Outcome:
-    """Return what there is to say of a tree, and how the disk differs from it."""
+    """Return the outcome for a rendered tree: findings, and how the files on disk differ."""
     reading, tree = decided.reading, made.tree
     start = reading.start
     taken = claims.check(decided.base, tree.ids, tree.contents, reading.specs.clusters, decided.terms.locate)

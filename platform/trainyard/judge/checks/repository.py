@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from trainyard.base.findings import Finding, Location, Skipped
 from trainyard.base.manifests import Manifest
-from trainyard.base.system import files, reads
+from trainyard.base.memory import CODE, NOTHING_KNOWN, Memory
+from trainyard.base.memory import World as Present
+from trainyard.base.system import cache, files, reads
+from trainyard.base.system import git as system_git
 from trainyard.base.system import kubeconform as program
 from trainyard.base.system.data import policy_files, schemas_dir
+from trainyard.base.system.git import blob_id
 from trainyard.base.system.repository import GENERATED, cluster_file
 from trainyard.judge import frozen, preflight
 from trainyard.judge.checks import cel_policies, kubeconform, parallel, past, tenants, validate
@@ -21,6 +25,7 @@ from trainyard.judge.checks.of_runs import Said, compares, job_of, run_of, said_
 from trainyard.judge.checks.places import SPECIAL
 from trainyard.judge.checks.result import Result
 from trainyard.judge.checks.updates import Updates
+from trainyard.judge.checks.verdicts import AROUND, KEPT, Known, Parts, join_known, part_of, parts
 from trainyard.judge.policies import run as python_policies
 from trainyard.judge.policies.policy import Policy, usable
 from trainyard.judge.policies.world import World
@@ -40,6 +45,24 @@ from trainyard.upstream.apiserver.catalog.releases import Shelf
 from trainyard.upstream.apiserver.neighbours import POLICY, SHAPING
 
 BUILT_IN = frozenset({"default", "kube-system", "kube-public", "kube-node-lease"})
+
+
+Watch = Callable[[float], None]
+"""Is told the share that is done."""
+
+
+def unwatched(_: float) -> None:
+    """Tell nobody."""
+
+
+class Fresh(NamedTuple):
+    """What is said of one cluster's tree, before waivers count."""
+
+    result: Result
+    unsteady: frozenset[str]
+    """Parts of the tree on which a policy decides that somebody may waive."""
+    compares: bool
+    """Whether a policy compares runs."""
 
 
 @dataclass(slots=True)
@@ -63,51 +86,87 @@ class Checking:
     """The generated tree, where that is not the one on disk."""
     second: bool = True
     """Whether the second engine is asked too."""
-    passed: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """By cluster, the runs that passed beside what is no run's, which did too: nothing is said of either again."""
+    memory: Memory = NOTHING_KNOWN
+    """What was said before, where `now` names the contents of the tree."""
+    now: Snapshot | None = None
 
-    def cluster(self, name: str, policies: Sequence[Policy]) -> Result:
-        """Judge one cluster's tree."""
+    def load_known(self, name: str) -> Known | None:
+        """Return the remembered verdicts on a cluster's tree that still hold."""
         with reads.about(cluster_file(name)):
-            return self.judged(name, policies)
+            found = self.parts(name)
+            return None if found is None else found.load(self.memory)
 
-    def judged(self, name: str, policies: Sequence[Policy]) -> Result:
-        """Return the result of one cluster's tree."""
+    def parts(self, name: str) -> Parts | None:
+        """Return the parts of a cluster's tree, None where nothing tells its contents without reading them."""
+        if self.now is None:
+            return None
+        olds = () if self.before is None else self.before.get(name, ())
+        judges = (str(self.both), str(self.before is None), str(self.second), *self.allow_unknown.patterns)
+        return parts(name, self.now, olds, *judges)
+
+    def keep(self, name: str, fresh: Fresh, seen: reads.Reads) -> None:
+        """Remember what was found on a cluster."""
+        found = self.parts(name)
+        if found is not None:
+            found.keep(self.memory, seen, fresh.result, unsteady=fresh.unsteady, compares=fresh.compares)
+
+    def finish(self, result: Result) -> Result:
+        """Return a cluster's result with the lines of specs, and without what is waived or was said of a job."""
+        result.findings = [
+            finding
+            for finding in map(self.with_spec_line, result.findings)
+            if not self.covers(finding) and not self.was_said(finding)
+        ]
+        return result
+
+    def with_spec_line(self, finding: Finding) -> Finding:
+        """Return a finding with the line of the spec that its object is rendered from."""
+        with reads.apart():  # lines move without another verdict
+            return replace(finding, spec=finding.spec or self.spec_line(finding.location.file))
+
+    def cluster(self, name: str, known: Known | None, policies: Sequence[Policy]) -> Fresh:
+        """Judge one cluster's tree, as far as nothing is known of it."""
+        with reads.about(cluster_file(name)):
+            return self.judged(name, known, policies)
+
+    def judged(self, name: str, before: Known | None, policies: Sequence[Policy]) -> Fresh:
+        """Return the result of one cluster's tree, with what was known before."""
         result = Result()
         cluster = self.specs.clusters[name]
         known = self.catalog(name, cluster, result)
         inputs = list(self.inputs(name))
-        passed = None if compares(policies, inputs) else self.passed.get(name)
+        compared = compares(policies, inputs)
+        passed = None if before is None or compared else before.runs
         if passed is not None:
             inputs = [input_ for input_ in inputs if run_of(input_[0]) not in passed]
         manifests = validate.decode_all(inputs, result)
         rulebook = open_for(self.home)
         namespaces = self.namespaces(cluster, manifests)
-        judge = Judge(known, self.allow_unknown, namespaces, self.line_of, rulebook=rulebook)
+        judge = Judge(known, self.allow_unknown, namespaces, rulebook=rulebook)
         judge = aware(judge, [*(manifest.value for manifest in manifests), *classes_of(cluster)])
         olds = [] if self.before is None else self.olds(name, self.before)
         updates = None if self.before is None else Updates(judge, olds, manifests, both=self.both)
+        ours = {*statement.NAMES, *(policy.id for policy in policies)}
         asked = (
             manifests
             if passed is None
-            else [manifest for manifest in manifests if run_of(manifest.file) or counts(manifest)]
+            else [manifest for manifest in manifests if run_of(manifest.file) or counts(manifest, ours)]
         )
         judgements = [judge.judge(manifest) if updates is None else updates.judge(manifest) for manifest in asked]
         rulebook.keep()
-        for finding in tenants.check(self.specs, name, manifests):
-            result.findings.append(replace(finding, spec=self.spec_line(finding.location.file)))
+        result.add(tenants.check(self.specs, name, manifests))
         world = World(tuple(manifests), cluster)
-        self.policies(world, judge.catalog, judgements, policies, result, None if self.both else updates)
+        unsteady = self.policies(world, judge.catalog, judgements, policies, result, None if self.both else updates)
         if self.second:
             new = [input_ for input_ in inputs if passed is None or run_of(input_[0])]
             self.second_engine(judge.catalog, new, result)
-        result.findings = [
-            finding for finding in result.findings if not self.covers(finding) and not self.was_said(finding)
-        ]
-        result.waived, result.refused = set(self.waivers.used), set(self.waivers.refused)
         if any((self.root / GENERATED / name / layout.NODES).glob("*")):
             result.skipped.append(Skipped("schema", "files in nodes/ are for node images, not for an API server"))
-        return result
+        if before is not None and passed is not None:
+            result = join_known(before, result)
+        if self.tree is None and self.now is not None and not all(is_named(self.now, *input_) for input_ in inputs):
+            unsteady |= {AROUND}
+        return Fresh(result, unsteady, compared)
 
     def size(self, name: str) -> int:
         """Return how many bytes there are to judge of a cluster."""
@@ -156,10 +215,6 @@ class Checking:
         made = {manifest.name for manifest in manifests if manifest.kind == "Namespace" and not manifest.group}
         return frozenset({*BUILT_IN, cluster.argocd.namespace, *made})
 
-    def line_of(self, manifest: Manifest) -> Location | None:
-        """Return the spec line of a generated object."""
-        return self.spec_line(manifest.file)
-
     def second_engine(self, known: Catalog, inputs: Sequence[tuple[str, bytes]], result: Result) -> None:
         """Let kubeconform judge the same files, where it is installed; what ours refused already is not said twice."""
         if (missing := program.missing_program(self.home)) is not None:
@@ -180,19 +235,28 @@ class Checking:
         policies: Sequence[Policy],
         result: Result,
         updates: Updates | None,
-    ) -> None:
-        """Run the policies of both languages."""
+    ) -> frozenset[str]:
+        """Run the policies of both languages; return the parts of the tree whose verdicts hang on what is waived."""
         off = self.specs.repository.policies
-        findings, skipped = python_policies.check(world, policies, off=off, line_of=self.line_of)
+        findings, skipped = python_policies.check(world, policies, off=off)
         result.add(findings)
         result.skipped += [skipped_check for skipped_check in skipped if skipped_check not in result.skipped]
         on = [policy for policy in policies if policy.id not in off]
-        outcome = cel_policies.check_judged(
-            judgements, known, on, complete=True, covered=self.covers, held=statement.NAMES
-        )
+        waived: set[str] = set()
+        used, refused = set(self.waivers.used), set(self.waivers.refused)
+
+        def covered(finding: Finding) -> bool:
+            is_covered = self.covers(self.with_spec_line(finding))
+            waived.update([part_of(finding.location.file)] if is_covered else ())
+            return is_covered
+
+        outcome = cel_policies.check_judged(judgements, known, on, complete=True, covered=covered, held=statement.NAMES)
         validate.collect(result, judgements, outcome, updates)
         if updates is not None:
             result.changes = [*(result.changes or ()), *updates.removed()]
+        result.waived, result.refused = self.waivers.used - used, self.waivers.refused - refused
+        decided = (judged.manifest for judged in judgements if id(judged.manifest) in outcome.verdicts)
+        return frozenset(waived).union(part_of(manifest.file) for manifest in decided)
 
     def covers(self, finding: Finding) -> bool:
         """Say whether a finding on an object is waived, by its job or in the spec that it is rendered from."""
@@ -204,9 +268,14 @@ class Checking:
         return job is not None and (finding.rule, *job) in self.said
 
 
-def counts(manifest: Manifest) -> bool:
-    """Whether an object that is no run's may matter to those of runs; what says whose runs may what is held by us."""
-    return manifest.kind in SHAPING and not (manifest.kind == POLICY and manifest.name in statement.NAMES)
+def is_named(tree: Snapshot, file: str, data: bytes) -> bool:
+    """Say whether a file that was read is what the tree says of it: it may have been written meanwhile."""
+    return tree.files.get(file.removeprefix(f"{GENERATED}/")) == blob_id(data, tree.algorithm)
+
+
+def counts(manifest: Manifest, ours: Collection[str]) -> bool:
+    """Say whether an object that is no run's may matter to those of runs; copies of `ours` are asked as ours."""
+    return manifest.kind in SHAPING and not (manifest.kind == POLICY and manifest.name in ours)
 
 
 def classes_of(cluster: Cluster) -> Iterable[dict[str, Any]]:
@@ -227,7 +296,7 @@ def validate_repository(
     home: Path | None = None,
     tree: Snapshot | None = None,
     second: bool = True,
-    watch: Callable[[float], None] = lambda _: None,
+    watch: Watch = unwatched,
 ) -> Result:
     """Judge the specs, and the generated tree of every cluster or of those named.
 
@@ -264,7 +333,10 @@ def validate_repository(
         second=second,
     )
     if against is None:
-        before = past.before(root, checked.specs, names, tree=tree, ref=base)
+        checking.now = tree or (past.on_disk(root, git) if (git := system_git.find(root)) else None)
+        if checking.now is not None and home == root:
+            checking.memory = Memory(cache.private(KEPT, outside=root), Present(checking.now.algorithm))
+        before = past.before(root, checked.specs, names, tree=checking.now, ref=base)
         result.add(before.findings)
         result.skipped += before.skipped
         checking.before, checking.both = before.objects, True
@@ -285,21 +357,55 @@ def validate_repository(
     return result
 
 
-def judge_trees(checking: Checking, names: Sequence[str], watch: Callable[[float], None] = lambda _: None) -> Result:
+def judge_trees(checking: Checking, names: Sequence[str], watch: Watch = unwatched) -> Result:
     """Judge the trees of clusters together."""
     result = Result()
-    for number, found in enumerate(each_tree(checking, names), 1):
+    for found in each_tree(checking, names, watch):
         result.extend(found)
-        watch(number / len(names))
     return result
 
 
-def each_tree(checking: Checking, names: Sequence[str]) -> Iterator[Result]:
-    """Judge the trees of clusters one by one; large ones with a process for each core, a cluster at a time."""
-    judge = partial(checking.cluster, policies=usable(policy_files(checking.home)))
-    if len(names) < 2 or not parallel.is_much(sum(map(checking.size, names))):
-        yield from map(judge, names)
+def each_tree(checking: Checking, names: Sequence[str], watch: Watch = unwatched) -> Iterator[Result]:
+    """Judge the trees of clusters one by one, and remember what is said of them; of what is known nothing is judged."""
+    world = checking.memory.world
+    if world is None:
+        for fresh in judge_each(checking, dict.fromkeys(names), watch):
+            yield checking.finish(fresh.result)
         return
-    for result, seen in parallel.each(names, partial(reads.heard, judge, reads.digests())):
+    with reads.recording(world) as record:
+        reads.ask(CODE, "")
+        known = {name: checking.load_known(name) for name in names}
+        asked = {name: found for name, found in known.items() if not is_whole(checking, name, found)}
+        judged = dict(zip(asked, judge_each(checking, asked, watch), strict=True))
+    for name, found in known.items():
+        if name in judged:
+            checking.keep(name, judged[name], record.reads_of(cluster_file(name)))
+            yield checking.finish(judged[name].result)
+        elif found is not None:
+            yield checking.finish(join_known(found, Result()))
+
+
+def is_whole(checking: Checking, name: str, known: Known | None) -> bool:
+    """Say whether everything about a cluster's tree is known."""
+    found = checking.parts(name)
+    return known is not None and found is not None and known.runs == frozenset(found.runs)
+
+
+def judge_each(checking: Checking, known: Mapping[str, Known | None], watch: Watch) -> Iterator[Fresh]:
+    """Judge clusters, of which some things are known, one by one; large ones with a process for each core."""
+    if not known:
+        return
+    policies, names = usable(policy_files(checking.home)), list(known)
+
+    def judge(name: str) -> Fresh:
+        return checking.cluster(name, known[name], policies)
+
+    if len(names) < 2 or not parallel.is_much(sum(map(checking.size, names))):
+        for number, name in enumerate(names, 1):
+            yield judge(name)
+            watch(number / len(names))
+        return
+    for number, (fresh, seen) in enumerate(parallel.each(names, partial(reads.heard, judge, reads.digests())), 1):
         reads.join(seen)
-        yield result
+        yield fresh
+        watch(number / len(names))

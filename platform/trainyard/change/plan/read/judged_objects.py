@@ -15,13 +15,10 @@ from trainyard.base.findings import Finding, Skipped
 from trainyard.base.memory import CODE, Memory, World
 from trainyard.base.system import ahead, cache, kubeconform, reads
 from trainyard.base.system.repository import cluster_file
-from trainyard.change.plan.read import clean_runs as passed
 from trainyard.judge.checks import past
+from trainyard.judge.checks.verdicts import KEPT, Old
 from trainyard.render.tree.snapshot import Snapshot
 from trainyard.specs.sources import Specs
-
-KEPT = "judged"
-"""Sort of the entries that name a tree without errors."""
 
 
 def begin(
@@ -41,24 +38,17 @@ def begin(
     def judged() -> list[str]:
         from trainyard.judge.checks.repository import Checking, each_tree  # which takes long to import
 
+        checking = Checking(root, specs, root, before=before, both=True, tree=tree, second=second)
+        checking.memory, checking.now = memory, tree
         wrong = []
-        parts = {name: passed.parts(name, tree, olds[name], second=second) for name in asked}
         with reads.recording(world) as record:
             reads.ask(CODE, "")
-            known: dict[str, frozenset[str]] = {}
-            for name in asked:
-                with reads.about(cluster_file(name)):  # what passed before follows from what was read for it
-                    if (found := parts[name].passed_runs(memory)) is not None:
-                        known[name] = found
-            checking = Checking(root, specs, root, before=before, both=True, tree=tree, second=second, passed=known)
             results = list(each_tree(checking, asked))
         for name, result in zip(asked, results, strict=True):
             if result.errors:
                 wrong.append(name)
             else:
-                seen = record.reads_of(cluster_file(name))
-                memory.put(True, seen, names[name])
-                parts[name].keep(memory, seen)
+                memory.put(True, record.reads_of(cluster_file(name)), names[name])
         return wrong
 
     doubtful = ahead.begin(judged) if asked else list[str]
@@ -73,7 +63,7 @@ def weighed(root: Path, clusters: Sequence[str], tree: Snapshot, ref: str | None
     return [finding for finding in result.findings if finding.is_error]
 
 
-def judge_cluster(cluster: str, tree: Snapshot, olds: Sequence[passed.Old], *, second: bool) -> str:
+def judge_cluster(cluster: str, tree: Snapshot, olds: Sequence[Old], *, second: bool) -> str:
     """Return a name for the objects of a cluster, for those that they replace, and for who is asked about them."""
     listed = (part for item in sorted(tree.of_cluster(cluster).items()) for part in item)
     return cache.key("judged", str(second), *(part for old in olds for part in old), "", *listed)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from trainyard.upstream.apiserver.cel import literals
 from trainyard.upstream.apiserver.cel.check import check
@@ -14,7 +16,17 @@ from trainyard.upstream.apiserver.cel.errors import CompileError, Issue
 from trainyard.upstream.apiserver.cel.library import functions
 from trainyard.upstream.apiserver.cel.parse import parse
 from trainyard.upstream.apiserver.cel.program import Program, slots_of
-from trainyard.upstream.apiserver.cel.types import DYN, Type
+from trainyard.upstream.apiserver.cel.syntax import Ident, Select, walk
+from trainyard.upstream.apiserver.cel.types import DYN, ObjectType, Type
+
+Key = tuple[str, int, tuple[Type, ...], frozenset[tuple[str, Type | None]]]
+"""An expression, a minor release, the types that its value may have, and those of the variables that it names."""
+
+COMPILED: OrderedDict[Key, Program] = OrderedDict()
+"""Programs of all environments: policies of several clusters share most of their expressions."""
+
+LIMIT = 4096
+"""How many programs are kept for other environments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +62,34 @@ class Environment:
     def _checked(self, expression: str) -> Checked:
         return check(parse(expression, self.minor), expression, self.variables, functions(self.minor))
 
-    def _compile(self, expression: str, results: Iterable[Type]) -> Program:
+    def _compile(self, expression: str, results: tuple[Type, ...]) -> Program:
+        read = frozenset(self._read_types(expression))
+        if not all(is_ordinary(type_) for _, type_ in read):
+            return self._program(expression, results)
+        key = expression, self.minor, results, read
+        found = COMPILED.get(key)
+        if found is None:
+            found = COMPILED[key] = self._program(expression, results)
+            if len(COMPILED) > LIMIT:
+                COMPILED.popitem(last=False)
+        else:
+            COMPILED.move_to_end(key)
+        return found
+
+    def _read_types(self, expression: str) -> Iterator[tuple[str, Type | None]]:
+        """Yield the names that an expression may refer to, with their types; of `variables` its fields alone count."""
+        names, fields = references(expression, self.minor)
+        for name, type_ in self.variables.items():
+            if name.partition(".")[0] not in names:
+                continue
+            if name == VARIABLES and fields is not None and isinstance(type_, ObjectType):
+                for field_ in fields:
+                    known = type_.find(field_)
+                    yield f"{VARIABLES}.{field_}", None if known is None else known.type
+            else:
+                yield name, type_
+
+    def _program(self, expression: str, results: tuple[Type, ...]) -> Program:
         checked = self._checked(expression)
         issues = list(literals.issues(checked))
         if not exact(checked.type, results):
@@ -62,3 +101,30 @@ class Environment:
         compiler = Compiler(checked, slots_of(names))
         plan, plain = compiler.plan(checked.root), takes_plain_json(checked)
         return Program.of(expression, checked.type, plan=plan, plain=plain, variables=names, size=compiler.size)
+
+
+VARIABLES = "variables"
+"""The object of a policy whose fields are its variables; it grows while the policy is compiled."""
+
+
+def is_ordinary(given: Type | None) -> bool:
+    """Say whether equal types are the same to a program: no list or map in it comes from a schema."""
+    return (
+        given is None
+        or isinstance(given, ObjectType)
+        or (given.special is None and all(map(is_ordinary, given.parameters)))
+    )
+
+
+@lru_cache(maxsize=LIMIT)
+def references(expression: str, minor: int) -> tuple[frozenset[str], frozenset[str] | None]:
+    """Return the names in an expression, and the fields of `variables` there; None where it is read as a whole."""
+    names, fields, whole = set[str](), set[str](), 0
+    for node in walk(parse(expression, minor)):
+        if isinstance(node, Ident):
+            names.add(node.name.removeprefix("."))
+            whole += node.name == VARIABLES
+        elif isinstance(node, Select) and isinstance(node.operand, Ident) and node.operand.name == VARIABLES:
+            fields.add(node.field)
+            whole -= 1
+    return frozenset(names), None if whole else frozenset(fields)

@@ -18,7 +18,7 @@ class RuleStore(Protocol):
     """Keeps plain data by what it was made from; whoever has one knows whether our code is still the same."""
 
     def get(self, *inputs: str | bytes) -> Any:
-        """Return what was kept, None where there is none."""
+        """Return the kept rules, None if there are none."""
 
     def put(self, value: Any, *inputs: str | bytes) -> None:
         """Keep plain data."""

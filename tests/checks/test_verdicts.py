@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,14 @@ from command import call as trainyard
 from make import JOB, write_repository
 from plan.own_policies import DIFFER, FEW, PIN
 from repo import Repo
+from trainyard.base.findings import Finding, Location, ObjectRef, Skipped
 from trainyard.base.memory import Memory, World
 from trainyard.base.system import files as system_files
 from trainyard.base.system import reads
 from trainyard.base.system.cache import Cache
-from trainyard.change.plan.read.clean_runs import parts
 from trainyard.judge.checks import validate
+from trainyard.judge.checks.result import Judged, Result
+from trainyard.judge.checks.verdicts import Known, join_known, parts
 from trainyard.render.tree.snapshot import Snapshot
 
 JOBS: dict[str, dict[str, Any]] = {
@@ -150,8 +153,71 @@ def test_what_counts_for_a_verdict(
 
     with reads.recording(World()) as record:
         system_files.read(read)
-    parts("c", tree(**BEFORE), (), second=True).keep(memory(), record.common)
-    assert parts("c", tree(**files), olds, second=True).passed_runs(memory()) == same
-    assert parts("c", tree(**files), olds, second=False).passed_runs(memory()) is None
+
+    def runs(judges: str = "two engines") -> frozenset[str] | None:
+        known = parts("c", tree(**files), olds, judges).load(memory())
+        return None if known is None else known.runs
+
+    first = parts("c", tree(**BEFORE), (), "two engines")
+    first.keep(memory(), record.common, Result(), unsteady=(), compares=False)
+    assert runs() == same
+    assert runs("one engine") is None
     read.write_text("2")
-    assert parts("c", tree(**files), olds, second=True).passed_runs(memory()) is None
+    assert runs() is None
+
+
+FILE = "generated/c/runs/t/one-a/job.yaml"
+JOB_REF = ObjectRef("batch/v1", "Job", "t", "one")
+FINDING = Finding("rule", "policy", "message", Location(FILE, 3, 5, 0), object=JOB_REF, path="spec", fix="mend")
+
+
+def kept(tmp_path: Path, result: Result, **how: Any) -> Known | None:
+    """Keep a result, and return what is known of the same tree then."""
+    memory = Memory(Cache(tmp_path / "cache"), World())
+    named = parts("c", tree(**BEFORE), ())
+    named.keep(memory, {}, result, **{"unsteady": (), "compares": False, **how})
+    return named.load(Memory(Cache(tmp_path / "cache"), World()))
+
+
+def test_verdicts_come_back(tmp_path: Path) -> None:
+    """An object, a finding and a skipped check are the same after they were kept; lines of specs are looked up anew."""
+    judged = Judged(FILE, 0, JOB_REF, "invalid", line=1)
+    result = Result([judged], [replace(FINDING, spec=Location("jobs/t/one.yaml", 2))], [Skipped("rule", "why")])
+    known = kept(tmp_path, result)
+    assert known is not None
+    assert join_known(known, Result()) == Result([judged], [FINDING], [Skipped("rule", "why")])
+
+
+def test_what_waivers_decide_is_not_remembered(tmp_path: Path) -> None:
+    """Of a run on which a policy may be waived nothing is kept; if it is not a run's object, nothing is kept at all."""
+    result = Result([Judged(FILE, 0, JOB_REF, "valid")])
+    known = kept(tmp_path, result, unsteady=("c/runs/t/one-a",))
+    assert known is not None
+    assert known.runs == {"c/runs/t/two-b"}
+    assert kept(tmp_path / "other", result, unsteady=("",)) is None
+
+
+def test_what_compares_runs_is_known_of_all_or_none(tmp_path: Path) -> None:
+    """With one run changed, a policy that compares runs may say something else of the others."""
+    memory = Memory(Cache(tmp_path / "cache"), World())
+    parts("c", tree(**BEFORE), ()).keep(memory, {}, Result(), unsteady=(), compares=True)
+    assert parts("c", tree(**BEFORE), ()).load(memory) is not None
+    assert parts("c", tree(**{**BEFORE, "runs__t__two-b__job": "9"}), ()).load(memory) is None
+
+
+TOKEN = "ghp_" + "a1B2" * 9
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        Result(values={TOKEN}),
+        Result([Judged(FILE, 0, replace(JOB_REF, name=TOKEN), "valid")]),
+        Result(findings=[replace(FINDING, object=replace(JOB_REF, name=TOKEN))]),
+    ],
+    ids=["in an object", "in the name of an object", "in the name that a finding tells"],
+)
+def test_no_credential_is_kept(tmp_path: Path, result: Result) -> None:
+    """What reports hide is not written to the cache."""
+    assert kept(tmp_path, result) is None
+    assert not any(TOKEN.encode() in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
