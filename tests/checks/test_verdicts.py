@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from command import call as trainyard
+from conftest import ROOT
 from make import JOB, write_repository
 from plan.own_policies import DIFFER, FEW, PIN
 from repo import Repo
@@ -91,6 +92,33 @@ def test_a_changed_run_is_judged_alone(repo: Repo, read: list[str]) -> None:
     change(repo, nodes=2)
     read.clear()
     assert done(repo, "plan") == 0
+    assert not read
+
+
+DEFINITION = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: notes.example.com}
+spec:
+  group: example.com
+  scope: Cluster
+  names: {kind: Note, plural: notes}
+  versions:
+    - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
+"""
+
+
+@pytest.mark.node
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["plan", "check", "validate"])
+def test_nothing_is_judged_twice(repo: Repo, read: list[str], command: str) -> None:
+    """With the second engine, and a kind that the repository defines: what one command found, the next one knows."""
+    (repo.root / ".tools").symlink_to(ROOT / ".tools")
+    repo.put("platform/extra/test/platform/definition.yaml", DEFINITION)
+    assert done(repo, "synth") == 0
+    assert done(repo, "check") == 0
+    read.clear()
+    assert done(repo, command) == 0
     assert not read
 
 

@@ -53,7 +53,8 @@ def check(root: Path | None, catalog: Catalog, inputs: Sequence[tuple[str, bytes
     Results are cached by content. Raises ToolError where kubeconform is missing: it is never skipped in silence.
     """
     with scratch.folder("kubeconform") as place:
-        with reads.recording(World()) as record:
+        # Whoever asks has loaded the same schemas into the catalog, and looked for the program.
+        with reads.apart(), reads.recording(World()) as record:
             program = kubeconform.find(root)
             engine = Engine(program, locations(catalog, place / "schemas"), place / "files")
         memory, asked = Memory(cache.private(CONCERN, outside=root), World()), reads.name_of(record.common)
