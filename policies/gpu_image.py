@@ -1,7 +1,7 @@
-"""The libraries of an image are for the GPUs of its container.
+"""An image must have the libraries of its container's GPUs.
 
-Why: a program built for CUDA sees no AMD GPU, and one for ROCm none of NVIDIA's; it fails, or trains on the CPUs.
-Fix: use an image for these GPUs, or other GPUs.
+Why: A program built for CUDA sees no AMD GPU, and one for ROCm none of NVIDIA's; it fails, or trains on the CPUs.
+Fix: use an image for these GPUs, or GPUs for this image.
 Source: ROCm 7 docs, Docker image support matrix; NVIDIA NGC catalog; docker.io/pytorch/pytorch tags
 """
 

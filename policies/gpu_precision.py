@@ -1,14 +1,14 @@
-"""GPUs have what a program asks for: bf16, flash attention 2, FP8.
+"""GPUs must support the precision and the kernels of a program: bf16, flash attention 2, FP8.
 
-Why: the program ends at its first step, or computes bf16 in emulation at a fraction of the speed.
-Fix: use fp16 and another attention, or GPUs that have it: bf16 and flash attention 2 from A100 on, FP8 from H100 on.
+Why: Otherwise the program fails at its first step, or emulates bf16 at a fraction of the speed.
+Fix: use fp16 and another attention, or newer GPUs: bf16 and flash attention 2 from A100 on, FP8 from H100 on.
 Source: NVIDIA/TransformerEngine transformer_engine/pytorch/quantization.py; Dao-AILab/flash-attention v2.8 README.md;
  huggingface/accelerate 1.15.0.dev0 src/accelerate/commands/launch.py; CUDA C++ programming guide 13.0
 """
 
 from collections.abc import Iterator
 
-from trainyard.checks import Generation, Problem, Severity, World, arguments, generation, is_gpu
+from trainyard.checks import Problem, Severity, World, arguments, generation, is_gpu
 
 OFF = {"false", "no", "0", "none", "off"}
 """Values by which a switch is off."""
@@ -48,7 +48,10 @@ def check(world: World) -> Iterator[Problem]:
                     for name, (place, value) in options.items():
                         for wanted, severity in features(name, value):
                             if wanted in gpus.lacks:
-                                yield Problem(place, message(name, wanted, gpus), severity=severity)
+                                message = (
+                                    f"{name} uses {wanted}, which {gpus.name} GPUs lack; remove it, or use other GPUs"
+                                )
+                                yield Problem(place, message, severity=severity)
 
 
 def features(name: str, value: str) -> Iterator[tuple[str, Severity]]:
@@ -59,8 +62,3 @@ def features(name: str, value: str) -> Iterator[tuple[str, Severity]]:
         wanted, values, severity = WANTS[name]
         if value.lower() in values if values is not None else value.lower() not in OFF:
             yield wanted, severity
-
-
-def message(name: str, wanted: str, gpus: Generation) -> str:
-    """Say what the GPUs lack."""
-    return f"{name} uses {wanted}, which GPUs of kind {gpus.name} do not have; remove it, or use other GPUs"

@@ -1,6 +1,6 @@
-"""A lost rank ends the others: nothing switches off how PyTorch notices it.
+"""PyTorch must notice a lost rank: no variable may turn that off.
 
-Why: the other ranks wait in their collectives for ever, hold their GPUs, and no restart begins.
+Why: Otherwise the other ranks wait for ever in their collectives. They keep their GPUs, and no restart begins.
 Fix: remove the variable; PyTorch's default ends every rank when one fails or times out.
 Source: pytorch v2.9 torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp ErrorHandlingMode, TORCH_NCCL_ASYNC_ERROR_HANDLING
 """

@@ -1,6 +1,6 @@
-"""Parallel sizes divide the ranks of a job, and batches divide among them.
+"""Parallel sizes must divide the ranks of a job, and batches must divide among them.
 
-Why: the trainer refuses other sizes when it starts, on every rank and at every restart.
+Why: The trainer stops at other sizes, on every rank and at every restart.
 Fix: change a size, or the number of nodes or of processes.
 Source: NVIDIA/Megatron-LM d98e8a64dd megatron/core/parallel_state.py, megatron/core/num_microbatches_calculator.py;
  pytorch/torchtitan v0.2.2 torchtitan/distributed/parallel_dims.py; pytorch/torchtune 0.7.0

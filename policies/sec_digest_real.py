@@ -1,6 +1,6 @@
-"""The digest of an image is one that content can have.
+"""An image digest must be one that content can have.
 
-Why: no registry has an image of such a digest, so every pod stays in ImagePullBackOff.
+Why: No registry has an image of such a digest, so every pod stays in ImagePullBackOff.
 Fix: write the digest that the registry shows for the image's tag.
 Source: opencontainers/image-spec v1.1.1 descriptor.md, Digests
 """

@@ -1,7 +1,7 @@
-"""What a job with GPUs saves is on a volume.
+"""A job with GPUs must save into a volume.
 
-Why: a folder without a volume is in the container, so checkpoints are lost with the pod.
-Fix: mount a volume there, or save into a folder of one.
+Why: A folder without a volume is part of the container, so checkpoints are lost with the pod.
+Fix: mount a volume there, or save into a folder on one.
 Source: kubernetes/website v1.35 content/en/docs/concepts/storage/volumes.md; platform/trainyard/specs/trainers
 """
 

@@ -1,6 +1,6 @@
-"""A TFJob with parameter servers does not train with MultiWorkerMirroredStrategy.
+"""A TFJob with parameter servers must not train with MultiWorkerMirroredStrategy.
 
-Why: that strategy knows workers alone: it refuses tasks of type ps, or servers wait beside it and do nothing.
+Why: That strategy knows workers only. It refuses tasks of type ps, or the servers wait and do nothing.
 Fix: use ParameterServerStrategy, or remove the role of the parameter servers.
 Source: tensorflow v2.19 tensorflow/python/distribute/multi_worker_util.py; training-operator v1.9.4
  pkg/controller.v1/tensorflow/tensorflow.go genClusterSpec; tensorflow/models official/common/distribute_utils.py

@@ -73,9 +73,9 @@ class Folders(Spec):
     """Options and variables of your own programs that name folders, beside those of the usual trainers."""
 
     saves: tuple[Option, ...] = ()
-    """Where a program saves: `output_dir` is `--output-dir`, `--output_dir`, `output_dir=` and `OUTPUT_DIR`."""
+    """Folders into which a program saves: `output_dir` is `--output-dir`, `--output_dir`, `output_dir=` and `OUTPUT_DIR`."""
     reads: tuple[Option, ...] = ()
-    """What a program reads."""
+    """Folders or files that a program reads."""
 
 
 class Repository(Spec):
