@@ -1,6 +1,6 @@
 """The levels of a Topology must go from coarse to fine.
 
-Why: Kueue reads each level as a part of the level before. A block would then be no larger than a rack, and large runs would wait.
+Why: Kueue reads each level as a part of the one before. Blocks would be as small as racks, so large runs would wait.
 Fix: list the coarsest level first, such as block before rack.
 Source: kueue v0.19.2 apis/kueue/v1beta2/topology_types.go, pkg/cache/scheduler/tas_flavor_snapshot.go
 """
