@@ -73,7 +73,7 @@ class Folders(Spec):
     """Options and variables of your own programs that name folders, beside those of the usual trainers."""
 
     saves: tuple[Option, ...] = ()
-    """Folders for what a program saves: `output_dir` is `--output-dir`, `--output_dir`, `output_dir=` and `OUTPUT_DIR`."""
+    """Folders that a program writes: `output_dir` is `--output-dir`, `--output_dir`, `output_dir=` and `OUTPUT_DIR`."""
     reads: tuple[Option, ...] = ()
     """Folders or files that a program reads."""
 
