@@ -82,6 +82,7 @@ bench: setup ## measure; the numbers of docs/performance.md
 	$(BIN)/python tools/bench.py $(ARGS)
 	$(BIN)/python tools/bench_validate.py
 	$(BIN)/python tools/bench_admit.py
+	$(BIN)/python tools/bench_commands.py
 
 oracles: $(READY) ## list the real programs that can be asked; build some (O=kueue, O="apiserver crds")
 	$(BIN)/python tools/oracles/build.py $(O) $(ARGS)

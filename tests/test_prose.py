@@ -121,6 +121,11 @@ def test_decisions_have_three_parts(page: Path) -> None:
     assert parts == ["Context", "Decision", "What we gave up"]
 
 
+def test_the_changelog_is_short() -> None:
+    """What changes for users fits 60 lines."""
+    assert len((ROOT / "CHANGELOG.md").read_text("utf-8").splitlines()) <= 60
+
+
 def test_the_readme_fits_two_screens() -> None:
     """It is short, and its picture and its finding come before the first job."""
     text = (ROOT / "README.md").read_text("utf-8")
