@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from command import call
 from conftest import ROOT
+from make import write_repository
+from plan.own_policies import FEW
+from trainyard.base import catalogue
 
 
 def test_one_rule_is_told_whole() -> None:
@@ -64,3 +68,18 @@ def test_an_unknown_format_is_refused() -> None:
     """Before anything is printed."""
     done = call(ROOT, "rule", "--format", "xml")
     assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_rules_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of them, as they are; another text of a policy is read again."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    write_repository(tmp_path / "repository", jobs={})
+    assert catalogue.kept_entries() == catalogue.entries()
+    monkeypatch.setattr(catalogue, "declared_rules", {}.copy)
+    assert catalogue.kept_entries() != catalogue.entries()
+    policy = tmp_path / "repository/policies/own-few.yaml"
+    policy.parent.mkdir(exist_ok=True)
+    for title in ("One title.", "Another title."):
+        policy.write_text(FEW.format(most=3).replace("Gangs are small", title))
+        found = catalogue.kept_entries(tmp_path / "repository")
+        assert found["own-few"].rule == catalogue.policy(policy)

@@ -34,7 +34,7 @@ def command(
     from trainyard.base.findings import did_you_mean
     from trainyard.base.system.repository import is_repository
 
-    known = catalogue.entries(root if is_repository(root) else None)
+    known = catalogue.kept_entries(root if is_repository(root) else None)
     wanted = id_ or ""
     chosen = {name: entry for name, entry in known.items() if (name == wanted if wanted in known else wanted in name)}
     if not chosen:
