@@ -230,7 +230,7 @@ BROKEN: Mapping[str, Broken] = {
         "restartPolicy: Always",
         "core",
         f"{POD}.restartPolicy",
-        ('is "Always"', 'should be "OnFailure" or "Never"'),
+        ('is "Always"', 'must be "OnFailure" or "Never"'),
     ),
     "less than no pods": Broken(
         "parallelism: 4",

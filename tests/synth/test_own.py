@@ -95,7 +95,7 @@ PROGRAMS = {
     "raises-at-once": ("build = 1 / 0\n", "1:1: error: program stopped with ZeroDivisionError: division by zero"),
     "exits": ("import sys\nsys.exit('build')\n", "2:1: error: program stopped with SystemExit: build"),
     "syntax": ("x = 1\ndef build(:\n", "2:11: error: program stopped with SyntaxError: invalid syntax"),
-    "narrow": ("x = 1\n\ndef build(scope):\n    pass\n", "3:1: error: build(scope) should be build(scope, cluster)"),
+    "narrow": ("x = 1\n\ndef build(scope):\n    pass\n", "3:1: error: build(scope) must be build(scope, cluster)"),
     "without": ("# no build\n", "1:1: error: program has no function build(scope, cluster); write one"),
     "awaited": (
         "async def build(scope, cluster):\n    pass\n",

@@ -132,9 +132,9 @@ def words(error: Exception) -> str:
     details: list[dict[str, Any]] = getattr(error.__cause__, "errors", list)()
     for detail in details if option else ():
         if wanted := WANTED.get(detail["type"]):
-            return f"{option} is {detail['input']!r}, but should be {wanted}"
+            return f"{option} is {detail['input']!r}, but must be {wanted}"
         if detail["type"] == "greater_than_equal":
-            return f"{option} is {detail['input']}, but should be {detail['ctx']['ge']} or more"
+            return f"{option} is {detail['input']}, but must be {detail['ctx']['ge']} or more"
     message: str = getattr(error, "format_message", error.__str__)()
     message = message.replace(". Did ", "; did ").replace("(Possible ", "(possible ")
     return (message[:1].lower() + message[1:]).rstrip(".") + hint(error)

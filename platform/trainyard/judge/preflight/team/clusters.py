@@ -179,7 +179,7 @@ def check_accounts(team: Team, source: Source) -> Iterator[Finding]:
     for name, account in team.accounts.items():
         for cloud in malformed_providers(account.annotations):
             path = ("serviceAccounts", name, "annotations", cloud.annotation)
-            message = f"{cloud.annotation} is {account.annotations[cloud.annotation]!r}, but should be {cloud.should}"
+            message = f"{cloud.annotation} is {account.annotations[cloud.annotation]!r}, but must be {cloud.should}"
             yield IDENTITY.at(source, path, message, source=cloud.source)
 
 

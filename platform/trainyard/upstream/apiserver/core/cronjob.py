@@ -22,7 +22,7 @@ CRON = Rule(
     "core/cron-job",
     f"{SOURCE} validateCronJobSpec",
     title="A CronJob has valid history limits, deadlines and concurrencyPolicy.",
-    fix="correct the field in the message; concurrencyPolicy is Allow, Forbid or Replace",
+    fix="use Allow, Forbid or Replace for concurrencyPolicy; limits and deadlines are 0 or more",
 )
 NAME = Rule(
     "core/cron-job-name",

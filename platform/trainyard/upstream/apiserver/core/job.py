@@ -27,7 +27,7 @@ JOB = Rule(
     "core/job",
     f"{SOURCE} validateJobSpec",
     title="A Job has valid counts, limits and completion mode.",
-    fix="correct the field in the message",
+    fix="use counts of 0 or more; set completions for completionMode: Indexed",
 )
 NAME = Rule(
     "core/job-name",
@@ -186,7 +186,7 @@ def _check_restart(spec: Object, template: Object, path: Path) -> Iterator[Probl
     if policy in (None, "", "Always"):
         how = 'is "Always", the default,' if policy != "Always" else 'is "Always",'
         yield Problem(
-            at, RESTART.id, f'{how} but should be "OnFailure" or "Never"; otherwise the Job never ends', RESTART.source
+            at, RESTART.id, f'{how} but must be "OnFailure" or "Never"; otherwise the Job never ends', RESTART.source
         )
     elif policy not in ("OnFailure", "Never"):
         yield RESTART.unsupported(at, policy, ("OnFailure", "Never"))

@@ -20,7 +20,7 @@ RULE = Rule(
     "webhook/jobset",
     "jobset v0.12.0 pkg/webhooks/jobset_webhook.go",
     title="A JobSet passes the checks of its webhook.",
-    fix="correct the field in the message",
+    fix="name replicated jobs that exist; shorten names that are too long; remove fields that are switched off",
 )
 
 _INT32 = 2**31 - 1

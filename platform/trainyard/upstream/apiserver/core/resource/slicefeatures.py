@@ -17,13 +17,13 @@ SLICE = Rule(
     "core/resource-slice",
     f"{SOURCE} validateResourceSliceSpec",
     title="A ResourceSlice has a driver, a pool, one place for its nodes and unique devices.",
-    fix="correct the field in the message; set exactly one of the node fields",
+    fix="set exactly one of the node fields that the message names; list either devices or sharedCounters",
 )
 DEVICE = Rule(
     "core/slice-device",
     f"{SOURCE} validateDevice",
     title="Devices of a ResourceSlice have valid attributes, capacities, counters and taints.",
-    fix="correct the device's field in the message",
+    fix="remove the field, or set the one that it needs; the message names both",
 )
 
 PLACES = ("nodeName", "nodeSelector", "allNodes")
