@@ -63,7 +63,7 @@ OBJECTS: dict[str, tuple[dict[str, str], str]] = {
     ),
     "one name in one program": (
         {"platform_a": program("x") + ADD.format(scope="scope", id="y").replace("}", ", 'name': 'a-x'}")},
-        "platform/a.py:3:1: error: object ConfigMap 'a-x' of namespace 'nlp' is there twice; keep one of them",
+        "platform/a.py:3:1: error: object ConfigMap 'a-x' of namespace 'nlp' is defined twice; keep one of them",
     ),
     "one of Trainyard's in another folder": (
         {"platform_a": config_map("x").replace("ConfigMap", "Namespace").replace("x\n  namespace: ", "")},

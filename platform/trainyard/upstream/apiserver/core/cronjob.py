@@ -112,10 +112,10 @@ def _check_schedule(spec: Object, before: Object) -> Iterator[Problem]:
 
 def _zone(zone: str) -> str | None:
     if not zone:
-        return "must be left out or name a time zone"
+        return "must be a time zone such as Europe/Berlin, or be removed"
     for part in zone.split("/"):
         if part in {".", ".."} or part.startswith("-") or not _zone_part(part):
-            return "unknown time zone"
+            return "must be a time zone such as Europe/Berlin"
     if zone.lower() == "local":
         return "must be an explicit time zone"
-    return None if is_zone(zone) else "unknown time zone"
+    return None if is_zone(zone) else "must be a time zone such as Europe/Berlin"
