@@ -292,7 +292,7 @@ def test_on_a_terminal_it_asks_again(tmp_path):
     os.close(ours)
     assert done.wait() == 0, shown.decode()
     assert b"name of the first cluster [dev]: " in shown
-    assert b"file name 'Nlp' should be lower-case letters" in shown
+    assert b"file name 'Nlp' must be lower-case letters" in shown
     assert b"pipeline (github, gitlab, none) [github]" in shown
     assert {"jobs/nlp/hello.yaml", ".github/workflows/trainyard.yaml"} <= set(files(tmp_path / "a"))
     assert "@acme/nlp" in (tmp_path / "a/.github/CODEOWNERS").read_text()

@@ -112,7 +112,7 @@ REFUSED = {
     "a name without a team": (["hello", *GIVEN], "must be <team>/<job>"),
     "a team without a job": (["ads", *GIVEN], "name 'ads' must be <team>/<job>; write ads/<job>"),
     "a name of three parts": (["ads/../nlp/x", *GIVEN], "job name"),
-    "a name in capitals": (["ads/Hello", *GIVEN], "all lower case"),
+    "a name in capitals": (["ads/Hello", *GIVEN], "only lower-case letters"),
     "no name": (GIVEN, "missing argument 'name': name, as <team>/<job>"),
     "a job that is there": (["ads/recommender", *GIVEN], "exists already, in jobs/ads/recommender.yaml"),
     "a job that a program makes": (

@@ -284,3 +284,4 @@ def test_policies_are_asked_of_anybodys_file(tmp_path, capsys):
     assert report["summary"]["valid"] == 1
     assert [(finding["rule"], finding["layer"]) for finding in report["findings"]] == [("tor-expansion", "policy")]
     assert {"rule": "kq-lq-exists", "why": "only checked for a whole cluster"} in report["skipped"]
+    assert "skipped" not in call(capsys, "validate", str(tmp_path))[1]

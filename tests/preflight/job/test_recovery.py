@@ -141,8 +141,8 @@ QUEUE = {
 }
 SPOTTED = "a drained pod fails the {} for good, and {} is on spot nodes; use another kind, such as JobSet"
 LIKELY = (
-    "a drained pod fails the XGBoostJob for good, and the job may lose 8.3 nodes (64 × 0.13 per month for 720 hours); use "
-    "another kind, such as JobSet"
+    "a drained pod fails the XGBoostJob for good, and the job may lose 8.3 nodes (64 × 0.13 per month for 720 hours); "
+    "use another kind, such as JobSet"
 )
 MORTALS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "a kind that starts again": ({"kind": "JobSet", **SPOT}, []),

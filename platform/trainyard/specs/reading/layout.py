@@ -87,7 +87,9 @@ def misspelt(path: str, paths: frozenset[str] = frozenset()) -> Finding | None:
         return None
     right = "yaml" if f".{right}" in SPELLINGS else right
     if f"{stem}.{right}" in paths:
-        return problem("duplicate-job", path, f"job {name!r} is already defined in {name}.{right}; delete one of the two files")
+        return problem(
+            "duplicate-job", path, f"job {name!r} is already defined in {name}.{right}; delete one of the two files"
+        )
     return problem("file-ending", path, f"file ends in .{ending}; rename it to {name}.{right}")
 
 
@@ -136,7 +138,9 @@ def job_name(path: str, name: str) -> Finding | None:
     if len(name) > LONGEST_JOB_NAME:
         message = f"job name {name[:40]!r} has {len(name)} characters; at most {LONGEST_JOB_NAME} are allowed"
     else:
-        message = f"job name {text(name)!r} must begin with a letter, and have only lower-case letters, digits and inner '-'"
+        message = (
+            f"job name {text(name)!r} must begin with a letter, and have only lower-case letters, digits and inner '-'"
+        )
     return problem("job-name", path, message)
 
 

@@ -148,10 +148,8 @@ class Declared:
                 yield from self.shape((*path, "shape"), pool.shape)
             for field, listed in (("pci", pool.pci), ("interfaces", pool.interfaces)):
                 if listed and len(listed) != len(pool.node.nics):
-                    message = (
-                        f"{field} has {count_of(len(listed), 'entry', 'entries')}, but a node has {len(pool.node.nics)} NICs; "
-                        "list one per NIC"
-                    )
+                    entries = count_of(len(listed), "entry", "entries")
+                    message = f"{field} has {entries}, but a node has {len(pool.node.nics)} NICs; list one per NIC"
                     yield PCI.at(self.source, (*path, field), message)
 
     def shape(self, path: Path, shape: Shape) -> Iterator[Finding]:

@@ -100,9 +100,7 @@ def check_reserved(cluster: Cluster, source: Source) -> Iterator[Finding]:
     for path, text in named:
         found = (network for network in SPECIAL if text and overlap(ip_network(text), ip_network(network)))
         if (reserved := next(found, None)) is not None:
-            message = (
-                f"{path[-1]} {text} is in {reserved}, reserved for {SPECIAL[reserved]}; use a private range"
-            )
+            message = f"{path[-1]} {text} is in {reserved}, reserved for {SPECIAL[reserved]}; use a private range"
             yield RESERVED.at(source, path, message)
 
 

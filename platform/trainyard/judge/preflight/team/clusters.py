@@ -46,7 +46,7 @@ METADATA = Rule(
     id="spec/egress-metadata",
     title="Pods cannot reach their node's credentials.",
     why=(
-        "with these credentials a pod acts as its node towards the cloud provider, and can read what any team's pods on it "
+        "with these credentials a pod is its node for the cloud provider, and can read what any team's pods on it "
         "may read"
     ),
     fix="give the job a service account with its own identity",

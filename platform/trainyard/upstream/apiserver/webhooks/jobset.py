@@ -57,7 +57,9 @@ def check(review: Review) -> Iterator[Problem]:
             yield RULE.forbidden((*path, "dependsOn"), "the first replicated job cannot depend on another")
         for place, item in each(job, "dependsOn"):
             if text(item, "name") not in names_seen:
-                yield RULE.missing((*path, "dependsOn", place), item.get("name"), "must be the name of an earlier replicated job")
+                yield RULE.missing(
+                    (*path, "dependsOn", place), item.get("name"), "must be the name of an earlier replicated job"
+                )
     yield from _check_targets(inner(spec, "successPolicy"), ("spec", "successPolicy"), names_seen)
     yield from _check_failure_policy(inner(spec, "failurePolicy"), names_seen, review.around.gates)
     if (coordinator := child(spec, "coordinator")) is not None:

@@ -43,7 +43,7 @@ class Job:
             f"webhook/{module}job",
             source,
             title=f"A {self.kind} passes the checks of its webhook: name, roles and containers.",
-            fix="use a role, policy or count that the message allows; each role needs a container with the expected name",
+            fix="use a role, policy or count that the message allows; give each role the container that it names",
         )
 
     @property
