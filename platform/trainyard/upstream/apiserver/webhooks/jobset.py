@@ -267,7 +267,7 @@ def _check_scaled(now: Object, before: Object) -> Iterator[Problem]:
         if any(spec.get(field) != stored.get(field) for field in _SIZES):
             for field, size in sizes.items():
                 if size is not None and size < 1 and spec.get(field) != stored.get(field):
-                    yield RULE.invalid((*at, field), size, f"{field} must be >= 1")
+                    yield RULE.invalid((*at, field), size, "must be greater than or equal to 1")
             if None not in sizes.values() and len(set(sizes.values())) > 1:
                 detail = "completions must be equal to parallelism for Elastic Indexed Jobs"
                 yield RULE.invalid((*at, "completions"), sizes["completions"], detail)

@@ -132,7 +132,7 @@ def _check_names(given: Object) -> Iterator[Problem]:
             if detail := names.dns_label_1035(name):
                 yield NAMES.invalid((*path, field, index), name, detail)
     if text(given, "kind") and given["kind"] == given.get("listKind"):
-        yield NAMES.invalid((*path, "listKind"), given["listKind"], "kind and listKind may not be the same")
+        yield NAMES.invalid((*path, "listKind"), given["listKind"], "must not be the same as kind")
 
 
 def _check_versions(spec: Object) -> Iterator[Problem]:
@@ -196,7 +196,7 @@ def _check_schema(schema: Object, path: Path, *, status: bool, release: int, for
                 yield ROOT.invalid((*path, keyword), value, "is not allowed at the root if status is a subresource")
                 break
     if flag(schema, "nullable"):
-        yield ROOT.forbidden((*path, "nullable"), "nullable cannot be true at the root")
+        yield ROOT.forbidden((*path, "nullable"), "cannot be true at the root")
     problems = check_schema(schema, path, Place(root=True))
     sound = is_convertible(schema) and is_well_formed(schema)
     if sound:

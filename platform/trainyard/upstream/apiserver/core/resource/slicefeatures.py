@@ -51,7 +51,7 @@ def check_device(device: Object, path: Path, *, apart: bool) -> Iterator[Problem
                 yield DEVICE.forbidden(at, "allowMultipleAllocations must be true")
     for field, other in (_BINDING, _BINDING[::-1]):
         if count(device, field) and not count(device, other):
-            yield DEVICE.invalid((*path, other), None, f"{other} are required to use {field}")
+            yield DEVICE.invalid((*path, other), None, f"must be set to use {field}")
         if count(device, field) > _MOST_CONDITIONS:
             yield DEVICE.too_many((*path, field), count(device, field), _MOST_CONDITIONS)
     yield from _check_conditions(device, path)
