@@ -280,6 +280,25 @@ def test_a_reason_of_the_server_is_short_and_plain() -> None:
     assert [(file, text) for file, text in REASONS if RIDDLES.search(text) or re.search(r"[a-z]\.$", text)] == []
 
 
+def repeated() -> Iterator[tuple[str, str]]:
+    """Yield the reasons of the API server that begin with the field's own name, which the message has already."""
+    for path in sorted((PACKAGE / SERVER).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if not isinstance(node, ast.Call) or getattr(node.func, "attr", "") not in DETAILS or not node.args:
+                continue
+            steps = getattr(node.args[0], "elts", ())
+            last = steps[-1] if steps else None
+            name = last.value if isinstance(last, ast.Constant) else None
+            for text in filter(None, map(template, node.args[1:])):
+                if isinstance(name, str) and re.match(rf"{name} (?:must|cannot|is|are|may)\b", text):
+                    yield path.relative_to(PACKAGE).as_posix(), text
+
+
+def test_a_reason_of_the_server_does_not_repeat_the_field() -> None:
+    """The sentence begins with the field, so its reason need not."""
+    assert list(repeated()) == []
+
+
 OURS = ("base/", "specs/", "render/", "judge/", "change/", "faces/")
 """Wings whose texts are all ours."""
 
