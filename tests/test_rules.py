@@ -74,7 +74,9 @@ def test_every_rule_says_all_that_is_asked_of_it() -> None:
     for id_, entry in ENTRIES.items():
         rule = entry.rule
         assert rule.title.endswith("."), id_
-        assert rule.title[0].isupper() or rule.title.startswith(("activeDeadline", "borrowWithin", "minNodes", "mpirun", "pfNames")), id_
+        assert rule.title[0].isupper() or rule.title.startswith(
+            ("activeDeadline", "borrowWithin", "minNodes", "mpirun", "pfNames")
+        ), id_
         assert all(entry.sources), id_
         for text in (rule.why, rule.fix):
             assert text or id_ == "policy/admission", id_
