@@ -29,6 +29,6 @@ def contradictions(pods: Pods, flavors: list[dict[str, str]], queue: str) -> Ite
             others = sorted(set().union(*conflicts) - {key})
             message = (
                 f"no flavor of queue {queue!r} has {key} {selector[key]!r}"
-                f" together with the selected {', '.join(others)}"
+                f" together with the selected {', '.join(others)}; change one of them"
             )
         yield Problem(pods.place("spec", "nodeSelector", key), message)

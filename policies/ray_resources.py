@@ -38,7 +38,7 @@ def miscounts(job: TrainingJob, pods: Pods) -> Iterator[Problem]:
         }
         missing = " or ".join(name for name in ("cpu", "memory") if name not in known)
         if missing and not job.manifest.get(*group, "resources"):
-            message = f"the Ray container has no limit of {missing}, so Ray counts the whole node's; set it"
+            message = f"the Ray container has no limit of {missing}, so Ray assumes that of the whole node; set it"
             yield Problem(Place(job.manifest, path), message)
     gpus = sum(count for name, count in limits.items() if is_gpu(name))
     for field, has in (("num-cpus", limits.get("cpu")), ("memory", limits.get("memory")), ("num-gpus", gpus)):

@@ -31,8 +31,8 @@ def check(world: World) -> Iterator[Problem]:
                 and not any(is_rdma(name, known) for name in requested)
             ):
                 message = (
-                    f"{pods.count} whole-node pods request no RDMA device"
-                    f"; the cluster offers {', '.join(sorted(known))}"
+                    f"{pods.count} whole-node pods request no RDMA device, so they train over TCP"
+                    f"; request {', '.join(sorted(known))}"
                 )
                 yield Problem(gpus[0].place, message)
 

@@ -3,8 +3,8 @@
 Why: The container runtime clears ambient capabilities, so the program starts without them. The namespace had to allow a
  privilege that no process gets. Where privilege escalation is allowed, a file of the image may still bring it: then
  this is a warning.
-Fix: remove it and prepare the node instead (locked memory, device permissions, sysctls), or run that container as root
- on purpose.
+Fix: remove the capability and prepare the node (locked memory, device permissions, sysctls), or run that container
+ as root on purpose.
 Source: containerd v2.2 internal/cri/server/container_create.go WithoutAmbientCaps; kubernetes issue 56374
 """
 

@@ -182,7 +182,7 @@ WRONG = {
     ),
     "a List whose items are misspelt": (
         "apiVersion: v1\nkind: List\nitem: []\n",
-        "2:7 decode/items: a List without items; 'item' should be 'items'",
+        "2:7 decode/items: a List without items; 'item' must be 'items'",
     ),
     "no apiVersion": (
         "kind: Pod\n",

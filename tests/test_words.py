@@ -85,6 +85,10 @@ RIDDLES = re.compile(
 ENTRIES = catalogue.entries(ROOT)
 POLICIES = {path.name: catalogue.policy(path) for path in policy_files(ROOT)}
 FIX = re.compile(r"[a-z]")
+NUMERAL = re.compile(r"\w+ one (?!(?:or|such)\b)[a-zA-Z]")
+"""A fix in which `one` counts something, such as `set one source`."""
+SHIPPED = {path.stem for path in policy_files(ROOT) if path.suffix == ".yaml"}
+"""Policies that run in clusters too, whose text changes only together with generated/."""
 NO_VERBS = frozenset(
     {"a", "an", "the", "this", "that", "it", "its", "one", "what", "which", "who", "nothing", "nobody", "there", "no"}
 )
@@ -163,6 +167,26 @@ def test_a_fix_says_what_to_do() -> None:
     """A fix begins with a verb or a field, not with a pronoun or an article."""
     fixes = {id_: entry.rule.fix for id_, entry in ENTRIES.items() if entry.rule.fix}
     assert {id_: fix for id_, fix in fixes.items() if not FIX.match(fix) or fix.split()[0] in NO_VERBS} == {}
+
+
+def test_a_fix_says_more_than_the_message() -> None:
+    """A fix that only points to the message leaves a reader where he was."""
+    empty = re.compile(r"(?!.*\bline\b)(?:correct|restore|change)(?: or \w+)? (?:the|a) [\w' ]+ in the message$")
+    assert {id_: entry.rule.fix for id_, entry in ENTRIES.items() if empty.match(entry.rule.fix or "")} == {}
+
+
+def test_a_fix_names_its_object() -> None:
+    """A fix is read alone, in reports and on rule pages, so its first verb has a noun and no pronoun."""
+    pronoun = re.compile(r"\w+ (?:it|them|one)(?:[;,. ](?!of\b|use\b)|$)")
+    ours = {id_: entry.rule.fix or "" for id_, entry in ENTRIES.items() if f"{id_}" not in SHIPPED}
+    assert {id_: fix for id_, fix in ours.items() if pronoun.match(fix) and not NUMERAL.match(fix)} == {}
+
+
+def test_messages_say_must() -> None:
+    """What a field has to be is said with one word, in specs and by the API server."""
+    should = re.compile(r"\bshould (?:be|have|not|contain|begin|match)\b")
+    mine = [(file, text) for file, text in (*MESSAGES, *TEXTS, *REASONS) if not file.startswith(UPSTREAM)]
+    assert [(file, text) for file, text in mine if should.search(text)] == []
 
 
 def test_messages_are_found() -> None:
@@ -254,6 +278,25 @@ def test_a_reason_of_the_server_is_short_and_plain() -> None:
     """The reason that follows a field's name has at most 20 words, no riddle and no full stop."""
     assert [(file, text) for file, text in REASONS if len(text.split()) > WORDS_OF_A_MESSAGE] == []
     assert [(file, text) for file, text in REASONS if RIDDLES.search(text) or re.search(r"[a-z]\.$", text)] == []
+
+
+def repeated() -> Iterator[tuple[str, str]]:
+    """Yield the reasons of the API server that begin with the field's own name, which the message has already."""
+    for path in sorted((PACKAGE / SERVER).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if not isinstance(node, ast.Call) or getattr(node.func, "attr", "") not in DETAILS or not node.args:
+                continue
+            steps = getattr(node.args[0], "elts", ())
+            last = steps[-1] if steps else None
+            name = last.value if isinstance(last, ast.Constant) else None
+            for text in filter(None, map(template, node.args[1:])):
+                if isinstance(name, str) and re.match(rf"{name} (?:must|cannot|is|are|may)\b", text):
+                    yield path.relative_to(PACKAGE).as_posix(), text
+
+
+def test_a_reason_of_the_server_does_not_repeat_the_field() -> None:
+    """The sentence begins with the field, so its reason need not."""
+    assert list(repeated()) == []
 
 
 OURS = ("base/", "specs/", "render/", "judge/", "change/", "faces/")

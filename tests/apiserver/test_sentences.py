@@ -22,7 +22,7 @@ SENTENCES: dict[str, tuple[Problem, str]] = {
     ),
     "a part that is missing": (
         RULE.required(("spec", "volumes", 0), "must specify a volume type"),
-        "volumes[0] lacks a required value: must specify a volume type",
+        "volumes[0] must specify a volume type",
     ),
     "a value that must be another": (
         RULE.invalid(("spec", "replicas"), -1, "must be greater than or equal to 0"),

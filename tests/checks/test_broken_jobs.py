@@ -215,7 +215,7 @@ BROKEN: Mapping[str, Broken] = {
         'operator: Exists\n        value: "true"\n',
         "core",
         f"{POD}.tolerations[0].operator",
-        ('tolerations[0].operator is "Exists"', 'value must be empty, but is "true"'),
+        ('tolerations[0].operator is "Exists"', 'needs an empty value, not "true"'),
     ),
     "a variable with a value and a source": Broken(
         'value: "29500"\n',
@@ -230,7 +230,7 @@ BROKEN: Mapping[str, Broken] = {
         "restartPolicy: Always",
         "core",
         f"{POD}.restartPolicy",
-        ('is "Always"', 'should be "OnFailure" or "Never"'),
+        ('is "Always"', 'must be "OnFailure" or "Never"'),
     ),
     "less than no pods": Broken(
         "parallelism: 4",

@@ -15,8 +15,10 @@ import pytest
 from command import call
 from conftest import ROOT
 from make import JOB, write_repository
-from trainyard.base.documents import dump
+from trainyard.base.documents import dump, load
 from trainyard.base.documents.differences import differences
+from trainyard.base.exposed import exposed_credentials
+from trainyard.base.manifests import Manifest
 from trainyard.base.system.data import schemas_dir
 from trainyard.faces.report import render
 from trainyard.judge.checks import parallel, validate
@@ -47,6 +49,15 @@ def config_map(**data: str) -> dict[str, Any]:
 def secret(**parts: Any) -> dict[str, Any]:
     """Return a Secret."""
     return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}, **parts}
+
+
+def test_a_secret_is_reported_once():
+    """A Secret with several values in Git has one finding, which names the keys and hides every value."""
+    value = secret(stringData={"password": PASSWORD, "token": HF})
+    manifest = Manifest(load(json.dumps(value).encode(), file="a.json")[0][0], value)
+    ((finding, values),) = exposed_credentials(manifest)
+    assert "in Git: password, token;" in finding.message
+    assert set(values) == {PASSWORD, HF}
 
 
 APPLIED = json.dumps(pod(env=[{"name": "HF_TOKEN", "value": HF}]))

@@ -100,7 +100,7 @@ def test_gates_that_are_on_are_believed():
     assert judge(text) == (["invalid"], [("error", "webhook/jobset")])
     assert judge(text, gates=parse_gates(["RestartJob=true"])) == (["valid"], [])
     assert parse_gates(["RestartJob=true,InPlaceRestart=true", "RestartJob=false"]) == {"InPlaceRestart"}
-    for wrong, words in (("RestartJobs=true", "did you mean 'RestartJob'"), ("RestartJob", "should be Name=true")):
+    for wrong, words in (("RestartJobs=true", "did you mean 'RestartJob'"), ("RestartJob", "must be Name=true")):
         with pytest.raises(TrainyardError, match=words):
             parse_gates([wrong])
 

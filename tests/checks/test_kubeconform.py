@@ -77,7 +77,7 @@ def test_another_archive_is_refused(tmp_path, machine):
     """An archive with another hash is an error, and nothing is installed."""
     if machine not in kubeconform.SHA256:
         pytest.fail(f"no archive is pinned for {machine}")
-    with pytest.raises(ToolError, match=r"has sha256 .*, but should have"):
+    with pytest.raises(ToolError, match=r"has sha256 .*, but must have"):
         kubeconform.install(tmp_path / "bin", fetch=lambda _: make_archive())
     assert not (tmp_path / "bin" / "kubeconform").exists()
 

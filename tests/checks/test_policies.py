@@ -119,13 +119,13 @@ BROKEN = {
         "x.yaml",
         "apiVersion: v1\nkind: Job\nmetadata: {name: x}",
         (2, 7),
-        "kind is 'Job', but should be 'ValidatingAdmissionPolicy'",
+        "kind is 'Job', but must be 'ValidatingAdmissionPolicy'",
     ),
     "an object of another name": (
         "x.yaml",
         CEL + "metadata: {name: z}",
         (2, 18),
-        "the policy's name is 'z', but should be the file's name, 'x'",
+        "the policy's name is 'z', but must be the file's name, 'x'",
     ),
     "no annotations": (
         "x.yaml",

@@ -82,13 +82,13 @@ def test_a_job_is_retired_and_run_again(tmp_path: Path, capsys: pytest.CaptureFi
 
 NAMES = {
     "a near miss": ("nlp/trian", "did you mean 'nlp/train'"),
-    "no team": ("train", "should be <team>/<job>"),
-    "a path upwards": ("../nlp/train", "should be <team>/<job>"),
-    "a hidden file": ("nlp/.train", "should be <team>/<job>"),
+    "no team": ("train", "must be <team>/<job>"),
+    "a path upwards": ("../nlp/train", "must be <team>/<job>"),
+    "a hidden file": ("nlp/.train", "must be <team>/<job>"),
     "a program": ("nlp/sweep", "is a program; set retired=True in jobs/nlp/sweep.py"),
     "a program by its file": ("jobs/nlp/sweep.py", "is a program"),
     "a job that a program makes": ("nlp/sweep-low", "belongs to a program; set retired=True in jobs/nlp/sweep.py"),
-    "a small file of a job": ("nlp/train/config", "should be <team>/<job>"),
+    "a small file of a job": ("nlp/train/config", "must be <team>/<job>"),
 }
 
 

@@ -163,7 +163,7 @@ WHEELS = {
     ),
     "somebody else's under our name": (
         f"other/{FILE}",
-        f"other/{FILE} is a wheel of trainyard, but should be one of trainyard-gitops",
+        f"other/{FILE} is a wheel of trainyard, but must be one of trainyard-gitops",
     ),
     "half a file": (f"half/{FILE}", f"half/{FILE} cannot be read as a wheel; download it again"),
     "a host that is open": (
@@ -180,8 +180,8 @@ WHEELS = {
         PINNED.replace("com/", "com/a b/"),
         "is not an address; write https://, a host and the path of the wheel",
     ),
-    "another scheme": (PINNED.replace("https", "ftp"), "wheel begins with ftp://, but should be a file, or an address"),
-    "another hash": (f"wheels/{FILE}#sha256={'0' * 64}", f"but should have {'0' * 64}"),
+    "another scheme": (PINNED.replace("https", "ftp"), "wheel begins with ftp://, but must be a file, or an address"),
+    "another hash": (f"wheels/{FILE}#sha256={'0' * 64}", f"but must have {'0' * 64}"),
 }
 
 
@@ -208,13 +208,13 @@ def test_without_a_wheel_it_says_what_is_missing(tmp_path):
 
 ANSWERS = {
     "live, but nowhere": (["--live"], "--live needs the address that Argo CD syncs; set it with --repo-url"),
-    "an address that is none": (["--repo-url", "training"], "repository 'training' should be an address, as in "),
+    "an address that is none": (["--repo-url", "training"], "repository 'training' must be an address, as in "),
     "an address with a password": (
         ["--repo-url", "https://a:b@git.example.org/x.git"],
         "contains a password; remove it",
     ),
-    "a registry that is an address": (["--registry", "https://r.example.org"], "should be a host and a path, as in "),
-    "a team above the repository": (["--team", "../x"], "file name '../x' should be lower-case letters, digits"),
+    "a registry that is an address": (["--registry", "https://r.example.org"], "must be a host and a path, as in "),
+    "a team above the repository": (["--team", "../x"], "file name '../x' must be lower-case letters, digits"),
     "a pipeline of somebody else": (["--ci", "gitub"], "ci 'gitub' does not exist; did you mean 'github'?"),
     "a team without an example": (["--empty", "--team", "nlp"], "--team has no effect here; remove it"),
     "a team of the system": (["--team", "kube-system"], "team name 'kube-system' is taken by the system"),
@@ -292,7 +292,7 @@ def test_on_a_terminal_it_asks_again(tmp_path):
     os.close(ours)
     assert done.wait() == 0, shown.decode()
     assert b"name of the first cluster [dev]: " in shown
-    assert b"file name 'Nlp' should be lower-case letters" in shown
+    assert b"file name 'Nlp' must be lower-case letters" in shown
     assert b"pipeline (github, gitlab, none) [github]" in shown
     assert {"jobs/nlp/hello.yaml", ".github/workflows/trainyard.yaml"} <= set(files(tmp_path / "a"))
     assert "@acme/nlp" in (tmp_path / "a/.github/CODEOWNERS").read_text()

@@ -109,10 +109,10 @@ REFUSED = {
     ),
     "a team that does not exist": (["adz/x", *GIVEN], "did you mean 'ads'? there are: ads, nlp, templates, vision"),
     "a team unlike any other": (["zzz/x", *GIVEN], "team 'zzz' does not exist; there are: ads, nlp, templates, vision"),
-    "a name without a team": (["hello", *GIVEN], "should be <team>/<job>"),
-    "a team without a job": (["ads", *GIVEN], "name 'ads' should be <team>/<job>; write ads/<job>"),
+    "a name without a team": (["hello", *GIVEN], "must be <team>/<job>"),
+    "a team without a job": (["ads", *GIVEN], "name 'ads' must be <team>/<job>; write ads/<job>"),
     "a name of three parts": (["ads/../nlp/x", *GIVEN], "job name"),
-    "a name in capitals": (["ads/Hello", *GIVEN], "all lower case"),
+    "a name in capitals": (["ads/Hello", *GIVEN], "only lower-case letters"),
     "no name": (GIVEN, "missing argument 'name': name, as <team>/<job>"),
     "a job that is there": (["ads/recommender", *GIVEN], "exists already, in jobs/ads/recommender.yaml"),
     "a job that a program makes": (
@@ -124,10 +124,10 @@ REFUSED = {
     "a choice that nobody can answer": (["ads/x", "--cluster", "atlas"], "--pool is missing; there are: cpu, h100"),
     "an image without a digest": (["ads/x", *GIVEN[:3], "registry.example.com/a:latest", *GIVEN[4:]], "image"),
     "a launcher that does not exist": (["ads/x", *GIVEN, "--launcher", "torchrn"], "did you mean 'torchrun'?"),
-    "nodes in words": (["ads/x", *GIVEN, "--nodes", "two"], "nodes is 'two', but should be a whole number, 1 or more"),
-    "no nodes": (["ads/x", *GIVEN, "--nodes", "0"], "nodes is '0', but should be a whole number, 1 or more"),
-    "half a node": (["ads/x", *GIVEN, "--nodes", "1.5"], "nodes is '1.5', but should be a whole number"),
-    "digits of another script": (["ads/x", *GIVEN, "--nodes", "\u0662"], "but should be a whole number"),
+    "nodes in words": (["ads/x", *GIVEN, "--nodes", "two"], "nodes is 'two', but must be a whole number, 1 or more"),
+    "no nodes": (["ads/x", *GIVEN, "--nodes", "0"], "nodes is '0', but must be a whole number, 1 or more"),
+    "half a node": (["ads/x", *GIVEN, "--nodes", "1.5"], "nodes is '1.5', but must be a whole number"),
+    "digits of another script": (["ads/x", *GIVEN, "--nodes", "\u0662"], "but must be a whole number"),
     "GPUs where there are none": (
         ["ads/x", *GIVEN, "--gpus", "8"],
         "has no GPUs; choose another pool, or request none",
@@ -150,7 +150,7 @@ REFUSED = {
     "a secret of somebody else": (["nlp/x", *GIVEN, "--secrets", "T=wandbb/key"], "did you mean 'wandb'?"),
     "hours in words": (
         ["ads/x", *GIVEN, "--max-hours", "long"],
-        "max-hours is 'long', but should be a number of hours",
+        "max-hours is 'long', but must be a number of hours",
     ),
 }
 
@@ -184,11 +184,11 @@ def test_a_person_is_asked_again(copy, capsys, monkeypatch):
     assert "nodes [1]: " in err
     for sentence in (
         "cluster 'kund' does not exist; did you mean 'kind'? there are: atlas, kind, nimbus",
-        "nodes is 'two', but should be a whole number, 1 or more",
-        "program should be a path without spaces; put arguments into args",
+        "nodes is 'two', but must be a whole number, 1 or more",
+        "program must be a path without spaces; put arguments into args",
     ):
         assert any(sentence in line for line in told), sentence
-    assert "image is 'bert', but should be registry/path" in err
+    assert "image is 'bert', but must be registry/path" in err
     assert "but pool 'cpu' has" in err
     job = next(one_job.job for one_job in check_repository(copy).specs.jobs if one_job.name == "hello")
     assert (job.nodes, job.max_hours) == (1, 12)

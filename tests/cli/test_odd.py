@@ -16,7 +16,7 @@ COMMANDS = ("synth", "synth --check", "plan", "check", "validate")
 WITH_BASE = ("plan", "plan --base main", "synth --base main", "validate --against main generated", "check", "synth")
 RUBBISH = {
     "a word": ("x.yaml", "rubbish\n", "policies/x.yaml:1:1: error: a policy's file must contain only one"),
-    "another kind": ("x.yaml", "kind: ConfigMap\n", "policies/x.yaml:1:7: error: kind is 'ConfigMap', but should be"),
+    "another kind": ("x.yaml", "kind: ConfigMap\n", "policies/x.yaml:1:7: error: kind is 'ConfigMap', but must be"),
     "a program that ends": (
         "x.py",
         "raise SystemExit(3)\n",

@@ -53,7 +53,7 @@ def test_a_job_may_be_named_by_its_file(root: Path, folder: str, name: str) -> N
 
 REFUSED = {
     "no name": (["admit", ""], "job '' does not exist; there are: nlp/train"),
-    "a team": (["admit", "nlp"], "'nlp' should be <team>/<job>; there are: nlp/train"),
+    "a team": (["admit", "nlp"], "'nlp' must be <team>/<job>; there are: nlp/train"),
     "no cluster": (["admit", "--cluster", ""], "cluster '' does not exist; there are: other, test"),
     "a job of another cluster": (
         ["admit", "nlp/train", "--cluster", "platform/clusters/other.yaml"],
@@ -113,8 +113,8 @@ UNREADABLE = {
         [],
         "cases.yaml:2: LocalQueue lq: status.fairSharing.admissionFairSharingStatus.lastUpdate is required",
     ),
-    "quota of nobody": ([], [{"flavor": "x"}], "cases.yaml:3: admitted[0] should name its workload"),
-    "no object": (["x"], [], "cases.yaml:2: objects[0] should be a mapping"),
+    "quota of nobody": ([], [{"flavor": "x"}], "cases.yaml:3: admitted[0] must name its workload"),
+    "no object": (["x"], [], "cases.yaml:2: objects[0] must be a mapping"),
 }
 
 
@@ -159,10 +159,10 @@ def test_a_job_of_a_sweep_is_explained(root: Path) -> None:
 
 
 WRONG = {
-    "a word for a number": (("run", "nlp/train", "--nodes", "two"), "--nodes is 'two', but should be a whole number"),
-    "a part of a node": (("run", "nlp/train", "--nodes", "1.5"), "--nodes is '1.5', but should be a whole number"),
-    "less than one": (("run", "nlp/train", "--nodes", "0"), "--nodes is 0, but should be 1 or more"),
-    "a word for seconds": (("run", "nlp/train", "--grace", "long"), "--grace is 'long', but should be a number"),
+    "a word for a number": (("run", "nlp/train", "--nodes", "two"), "--nodes is 'two', but must be a whole number"),
+    "a part of a node": (("run", "nlp/train", "--nodes", "1.5"), "--nodes is '1.5', but must be a whole number"),
+    "less than one": (("run", "nlp/train", "--nodes", "0"), "--nodes is 0, but must be 1 or more"),
+    "a word for seconds": (("run", "nlp/train", "--grace", "long"), "--grace is 'long', but must be a number"),
     "an option mistyped": (("synth", "--bse"), "no such option: --bse (possible options: --base)"),
     "a command mistyped": (("new", "jobb"), "no such command 'jobb'; did you mean 'job'?"),
     "a command of another program": (("get", "jobs"), "no such command 'get'; `trainyard --help` lists them"),

@@ -153,8 +153,8 @@ def test_policies_are_compiled_and_checked_against_schemas():
 
 
 USAGE = {
-    "a Kubernetes that is no release": (["validate", "FILE", "--kubernetes", "new"], "should be a release, as in 1.35"),
-    "an operator that is no release": (["validate", "FILE", "--with", "kueue=new"], "should be PROJECT=RELEASE"),
+    "a Kubernetes that is no release": (["validate", "FILE", "--kubernetes", "new"], "must be a release, as in 1.35"),
+    "an operator that is no release": (["validate", "FILE", "--with", "kueue=new"], "must be PROJECT=RELEASE"),
     "an operator in two releases": (["validate", "FILE", "--with", "kueue=1,kueue=2"], "lists 'kueue' twice, 1 and 2"),
     "two sorts of what was before": (
         ["validate", "FILE", "--old", "FILE", "--against", "HEAD"],
@@ -171,7 +171,7 @@ USAGE = {
     "a pattern that is none": (["validate", "a**b.yaml"], "pattern 'a**b.yaml' has ** next to other characters"),
     "an address with a question mark": (["validate", "https://x/y.yaml?raw=1"], "raw=1 is an address; fetch it first"),
     "a format that does not exist": (["validate", "-o", "jsn", "FILE"], "did you mean 'json'?"),
-    "a release that is no pair": (["validate", "--with", "kueue", "FILE"], "should be PROJECT=RELEASE"),
+    "a release that is no pair": (["validate", "--with", "kueue", "FILE"], "must be PROJECT=RELEASE"),
     "an option that does not exist": (["validate", "--nope"], "no such option: --nope"),
     "a commit that does not exist": (["validate", "--against", "nowhere"], "is not a commit of this repository"),
     "a cluster that does not exist": (["validate", "--cluster", "atlos"], "did you mean 'atlas'?"),
@@ -284,3 +284,4 @@ def test_policies_are_asked_of_anybodys_file(tmp_path, capsys):
     assert report["summary"]["valid"] == 1
     assert [(finding["rule"], finding["layer"]) for finding in report["findings"]] == [("tor-expansion", "policy")]
     assert {"rule": "kq-lq-exists", "why": "only checked for a whole cluster"} in report["skipped"]
+    assert "skipped" not in call(capsys, "validate", str(tmp_path))[1]

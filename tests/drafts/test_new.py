@@ -136,8 +136,8 @@ def test_a_new_cluster_is_told_of(root):
 REFUSED = {
     "a team that is there": (["team", "nlp"], "team 'nlp' exists already"),
     "a team of the system": (["team", "kube-system"], "is taken by the system"),
-    "a team in capitals": (["team", "Speech"], "should be lower-case letters"),
-    "a team out of its folder": (["team", "../x"], "should be lower-case letters"),
+    "a team in capitals": (["team", "Speech"], "must be lower-case letters"),
+    "a team out of its folder": (["team", "../x"], "must be lower-case letters"),
     "a team nobody says where": (["team", "speech"], "--queues is missing: queues that admit the team"),
     "a queue of no cluster": (["team", "speech", "--queues", "research"], "did you mean"),
     "a queue mistyped": (["team", "speech", "--queues", "atlas/reserch"], "did you mean 'atlas/research'?"),
@@ -148,7 +148,7 @@ REFUSED = {
     ),
     "a cluster that is there": (["cluster", "atlas"], "cluster 'atlas' exists already"),
     "a shape mistyped": (["cluster", "eos", "--shape", "dgx-h1000"], "did you mean 'dgx-h100'? there are: aws-p5"),
-    "nodes in words": (["cluster", "eos", "--shape", "dgx-h100", "--nodes", "many"], "should be a whole number"),
+    "nodes in words": (["cluster", "eos", "--shape", "dgx-h100", "--nodes", "many"], "must be a whole number"),
     "a team mistyped": (
         ["cluster", "eos", "--shape", "dgx-h100", "--nodes", "2", "--teams", "nlpp"],
         "did you mean 'nlp'?",

@@ -145,7 +145,7 @@ REFUSED = {
     "a name that is there": (("nlp/train", "plain"), 2, "job 'nlp/plain' exists already; choose another name"),
     "its own name": (("nlp/train", "train"), 2, "job 'nlp/train' exists already"),
     "another team": (("nlp/train", "vision/train"), 2, "because volumes belong to a team"),
-    "a name in capitals": (("nlp/train", "Large"), 2, "all lower case"),
+    "a name in capitals": (("nlp/train", "Large"), 2, "only lower-case letters"),
     "a name that is too long": (("nlp/train", "l" * 31), 2, "has 31 characters; at most 30 are allowed"),
     "a program": (("nlp/sweep", "x"), 2, "nlp/sweep is a program"),
     "a job of a program": (("nlp/sweep-1", "x"), 2, "yield it under another name in jobs/nlp/sweep.py"),

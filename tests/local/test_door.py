@@ -102,7 +102,7 @@ REFUSED: dict[str, tuple[Callable[[], Made], str]] = {
     ),
     "indices that are none": (
         lambda: changed("spec", "successPolicy", to={"rules": [{"succeededIndexes": "a"}]}),
-        "indices 'a' should be a list",
+        "indices 'a' must be a list",
     ),
     "variables that double": (
         lambda: changed(

@@ -379,7 +379,7 @@ def command_of(process: Path) -> bytes:
 
 
 KILLS = {
-    "no step": ("1", "--kill 1 should be RANK@STEP or ROLE-INDEX@STEP, as in 1@30"),
+    "no step": ("1", "--kill 1 must be RANK@STEP or ROLE-INDEX@STEP, as in 1@30"),
     "a rank that is not there": ("2@5", "--kill 2@5 names rank 2, but ranks are 0 to 1"),
     "a pod that is not there": ("ps-0@5", "--kill ps-0@5 names 'ps-0', but the pods are w-0, w-1"),
 }

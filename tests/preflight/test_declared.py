@@ -105,7 +105,7 @@ def test_a_check_in_a_folder_of_another_subject_is_a_mistake(tmp_path, monkeypat
     """Nobody would ask it."""
     text = MODULE + CHECK.format(name="lost", declared="", weight="ERROR")
     recipes.put(tmp_path, job, "zzz.py", text, monkeypatch)
-    with recipes.fresh(checks_in, ordered), pytest.raises(ValueError, match="in folder job, but should be in cluster"):
+    with recipes.fresh(checks_in, ordered), pytest.raises(ValueError, match="in folder job, but must be in cluster"):
         subjects.JOB.checks()
 
 

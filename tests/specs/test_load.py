@@ -143,10 +143,10 @@ PROGRAMS = {
     "a syntax error": ("def jobs(:\n", "program is not valid Python"),
     "an error of its own": ("def jobs():\n    raise KeyError('x')\n", "program stopped with KeyError"),
     "a wrong field": (yields(COMMON + ", gpus_per_nod=8"), "field 'gpus_per_nod' does not exist in a job"),
-    "a wrong value": (yields(COMMON + ", nodes=0"), "nodes is 0, but should be at least 1"),
+    "a wrong value": (yields(COMMON + ", nodes=0"), "nodes is 0, but must be at least 1"),
     "a cross reference": (yields(COMMON.replace("'gpu'", "'gpus'")), "in job 'sweep-a', pool 'gpus' does not exist"),
-    "a foreign name": (yields(COMMON, "'other'"), "job name 'other' should begin with 'sweep-'"),
-    "an upper-case name": (yields(COMMON, "'sweep-A'"), "job name 'sweep-A' should be"),
+    "a foreign name": (yields(COMMON, "'other'"), "job name 'other' must begin with 'sweep-'"),
+    "an upper-case name": (yields(COMMON, "'sweep-A'"), "job name 'sweep-A' must be"),
     "a name that no object has": (
         yields(COMMON, "'a' * 5000"),
         "jobs() yields a name of 5000 characters; write 30 at most",

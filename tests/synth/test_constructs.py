@@ -112,7 +112,7 @@ def test_what_is_not_there_is_named(folder, construct, props, near):
 
 def test_a_run_has_a_job_s_name(folder):
     """As a file would: the server refuses others."""
-    with pytest.raises(SpecError, match="job name 'Big_Train' should be a letter"):
+    with pytest.raises(SpecError, match="job name 'Big_Train' must begin with a letter"):
         TrainingRun(folder, "run", name="Big_Train", job=make_job(), space=SPACE)
 
 

@@ -43,11 +43,11 @@ def said(done: Done) -> list[str]:
 OBJECTS: dict[str, tuple[dict[str, str], str]] = {
     "two files of one folder": (
         {"platform_a": config_map("x"), "platform_b": config_map("x")},
-        "platform/b.yaml:4:9: error: object ConfigMap 'x' of namespace 'nlp' is in {extra}/platform/a.yaml too",
+        "platform/b.yaml:4:9: error: object ConfigMap 'x' of namespace 'nlp' is also defined in {extra}/platform/a.yaml",
     ),
     "two folders of one cluster": (
         {"platform_a": config_map("x"), "teams_nlp_b": config_map("x")},
-        "teams/nlp/b.yaml:4:9: error: object ConfigMap 'x' of namespace 'nlp' is in {extra}/platform/a.yaml too",
+        "teams/nlp/b.yaml:4:9: error: object ConfigMap 'x' of namespace 'nlp' is also defined in {extra}/platform/a.yaml",
     ),
     "a List": (
         {"platform_a": "apiVersion: v1\nkind: List\nitems: []\n"},
@@ -59,11 +59,11 @@ OBJECTS: dict[str, tuple[dict[str, str], str]] = {
     ),
     "a file and a program": (
         {"platform_a": config_map("b-x"), "platform_b": program("x")},
-        "platform/b.py:3:1: error: object ConfigMap 'b-x' of namespace 'nlp' is in {extra}/platform/a.yaml too",
+        "platform/b.py:3:1: error: object ConfigMap 'b-x' of namespace 'nlp' is also defined in {extra}/platform/a.yaml",
     ),
     "one name in one program": (
         {"platform_a": program("x") + ADD.format(scope="scope", id="y").replace("}", ", 'name': 'a-x'}")},
-        "platform/a.py:3:1: error: object ConfigMap 'a-x' of namespace 'nlp' is there twice; keep one of them",
+        "platform/a.py:3:1: error: object ConfigMap 'a-x' of namespace 'nlp' is defined twice; keep one of them",
     ),
     "one of Trainyard's in another folder": (
         {"platform_a": config_map("x").replace("ConfigMap", "Namespace").replace("x\n  namespace: ", "")},
@@ -95,7 +95,7 @@ PROGRAMS = {
     "raises-at-once": ("build = 1 / 0\n", "1:1: error: program stopped with ZeroDivisionError: division by zero"),
     "exits": ("import sys\nsys.exit('build')\n", "2:1: error: program stopped with SystemExit: build"),
     "syntax": ("x = 1\ndef build(:\n", "2:11: error: program stopped with SyntaxError: invalid syntax"),
-    "narrow": ("x = 1\n\ndef build(scope):\n    pass\n", "3:1: error: build(scope) should be build(scope, cluster)"),
+    "narrow": ("x = 1\n\ndef build(scope):\n    pass\n", "3:1: error: build(scope) must be build(scope, cluster)"),
     "without": ("# no build\n", "1:1: error: program has no function build(scope, cluster); write one"),
     "awaited": (
         "async def build(scope, cluster):\n    pass\n",

@@ -32,5 +32,5 @@ def test_a_policy_in_cel_says_so_by_an_annotation(tmp_path: Path) -> None:
     text = (ROOT / "policies/sec-digest.yaml").read_text("utf-8")
     path = tmp_path / "sec-digest.yaml"
     path.write_text(text.replace('waivable: "false"', "waivable: maybe"))
-    with pytest.raises(PolicyError, match="should be 'true' or 'false'"):
+    with pytest.raises(PolicyError, match="must be 'true' or 'false'"):
         catalogue.policy(path)

@@ -160,13 +160,13 @@ def of_cel(path: Path) -> Rule:
     value, at = document.value, document.location
     if value.get("kind") != POLICY:
         place = at(("kind",))
-        message = f"kind is {value.get('kind')!r}, but should be {POLICY!r}"
+        message = f"kind is {value.get('kind')!r}, but must be {POLICY!r}"
         raise PolicyError(path.name, message, place.line or 1, place.column or 1)
     metadata = value.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
     if metadata.get("name") != path.stem:
         place = at(("metadata", "name"))
-        message = f"the policy's name is {metadata.get('name')!r}, but should be the file's name, {path.stem!r}"
+        message = f"the policy's name is {metadata.get('name')!r}, but must be the file's name, {path.stem!r}"
         raise PolicyError(path.name, message, place.line or 1, place.column or 1)
     notes = metadata.get("annotations")
     notes = notes if isinstance(notes, dict) else {}
@@ -182,7 +182,7 @@ def of_cel(path: Path) -> Rule:
         raise PolicyError(path.name, message, place.line or 1, place.column or 1)
     waivable = str(notes.get(f"{OURS}/waivable", "true"))
     if waivable not in {"true", "false"}:
-        message = f"{OURS}/waivable is {waivable!r}, but should be 'true' or 'false'"
+        message = f"{OURS}/waivable is {waivable!r}, but must be 'true' or 'false'"
         raise PolicyError(path.name, message, place.line or 1, place.column or 1)
     rule = of_policy(path.stem, said["title"], said["reason"], said["fix"], said["source"], Severity(severity))
     return replace(rule, may_waive=waivable == "true")

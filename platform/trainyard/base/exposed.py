@@ -17,8 +17,8 @@ COUNT = frozenset({Sure.WEAK, Sure.YES})
 """How sure what is said of others' objects is: the name of a Secret is none, and a documented key opens nothing."""
 
 
-def exposed_credentials(manifest: Manifest) -> Iterator[tuple[Finding, str]]:
-    """Yield the credentials in an object, each with its value, which nobody may be shown."""
+def exposed_credentials(manifest: Manifest) -> Iterator[tuple[Finding, tuple[str, ...]]]:
+    """Yield the findings on credentials in an object, each with the values that no report may show."""
     text = manifest.document.text
     if manifest.kind in SCHEMAS or (text is not None and not may_hold(text)):
         return
@@ -29,7 +29,7 @@ def exposed_credentials(manifest: Manifest) -> Iterator[tuple[Finding, str]]:
         value = manifest.value
     for leak in leaks(value):
         if leak.sure in COUNT:
-            yield plain(manifest, leak), leak.value
+            yield plain(manifest, leak), (leak.value,)
 
 
 def plain(manifest: Manifest, leak: Leak) -> Finding:
@@ -53,8 +53,8 @@ SHOWN = 3
 """Keys of a Secret that are named."""
 
 
-def in_secret(manifest: Manifest) -> Iterator[tuple[Finding, str]]:
-    """Yield one finding about a Secret that has its values in Git, and every value of it."""
+def in_secret(manifest: Manifest) -> Iterator[tuple[Finding, tuple[str, ...]]]:
+    """Yield one finding about a Secret that has its values in Git, with all of them."""
     found = [leak for leak in of_secret(manifest.value) if leak.sure in {*COUNT, Sure.NAMED}]
     worst = max(found, key=lambda leak: leak.sure.value, default=None)
     if worst is None:
@@ -63,4 +63,4 @@ def in_secret(manifest: Manifest) -> Iterator[tuple[Finding, str]]:
     message = f"values of this Secret are readable in Git: {keys}; use External Secrets, Sealed Secrets or SOPS"
     weight = Severity.ERROR if worst.sure is Sure.YES else Severity.WARNING
     finding = manifest.finding(IN_SECRET, worst.path, message, severity=weight)
-    yield from ((finding, leak.value) for leak in found)
+    yield finding, tuple(leak.value for leak in found)

@@ -129,6 +129,8 @@ class Skipped:
 
     rule: str
     why: str
+    partial: bool = False
+    """Whether it lacked the rest of a cluster, of which only some files were given; text reports omit it."""
 
 
 def format_path(path: Path) -> str:

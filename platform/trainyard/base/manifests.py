@@ -238,7 +238,7 @@ def _objects(document: Document) -> Iterator[tuple[Manifest | None, Finding | No
         near = next(
             (key for key in root if isinstance(key, str) and did_you_mean(key, ("items",)).startswith("did")), None
         )
-        told = "write the objects as its items" if near is None else f"{near!r} should be 'items'"
+        told = "write the objects as its items" if near is None else f"{near!r} must be 'items'"
         message = f"a List without items; {told}"
         yield None, Manifest(document, root).finding(ITEMS, ("kind",), message)
         return

@@ -78,7 +78,7 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
     "a partition of whole adapters": (
         {**INFINIBAND, **PARTITION, "attach": "hostdev"},
         "error rdma-ib-prereq fabric.partitionKey",
-        "partitionKey is only for virtual functions on infiniband, not 'hostdev' on infiniband",
+        "partitionKey is only for virtual functions on infiniband, not 'hostdev' on infiniband; remove it",
     ),
     "classes of Ethernet on InfiniBand": (
         {**INFINIBAND, "trafficClass": 106},

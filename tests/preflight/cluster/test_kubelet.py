@@ -22,7 +22,7 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
     "fewer CPUs kept than the shape says": (
         {**KUBELET, "reservedSystemCPUs": "0-1"},
         "numa-guaranteed",
-        "reservedSystemCPUs has 2 CPUs, but the shape reserves 8",
+        "reservedSystemCPUs has 2 CPUs, but the shape reserves 8; list more CPUs",
     ),
 }
 

@@ -26,19 +26,19 @@ WRONG: dict[str, tuple[str, dict[str, Any], str, str]] = {
         "gpu-operator",
         {"driver": {"version": 580}},
         "values/type operators.gpu-operator.values.driver.version",
-        "value 'driver.version' of gpu-operator should be text, not a number",
+        "value 'driver.version' of gpu-operator must be text, not a number",
     ),
     "a text for a switch": (
         "cert-manager",
         {"crds": {"keep": "yes"}},
         "values/type operators.cert-manager.values.crds.keep",
-        "value 'crds.keep' of cert-manager should be true or false, not text",
+        "value 'crds.keep' of cert-manager must be true or false, not text",
     ),
     "a map for a list": (
         "sriov-network-operator",
         {"operator": {"tolerations": {"key": "x"}}},
         "values/type operators.sriov-network-operator.values.operator.tolerations",
-        "value 'operator.tolerations' of sriov-network-operator should be a list, not a map",
+        "value 'operator.tolerations' of sriov-network-operator must be a list, not a map",
     ),
     "a misspelt key of a chart inside": (
         "gpu-operator",
@@ -59,7 +59,7 @@ WRONG: dict[str, tuple[str, dict[str, Any], str, str]] = {
         "cert-manager",
         {"namespace": 5},
         "values/type operators.cert-manager.values.namespace",
-        "value 'namespace' of cert-manager should be text, not a number",
+        "value 'namespace' of cert-manager must be text, not a number",
     ),
     "values without a chart": (
         "multus",

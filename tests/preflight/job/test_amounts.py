@@ -32,11 +32,11 @@ WRONG = {
     ),
     "a power that the server cuts": (
         {"memoryPerNode": "1e-9223372036854775807"},
-        "should be an amount of bytes such as 16Gi",
+        "must be an amount of bytes such as 16Gi",
     ),
     "a power that the server cuts to a large one": (
         {"sharedMemory": "1e-2147483649"},
-        "should be an amount of bytes such as 16Gi",
+        "must be an amount of bytes such as 16Gi",
     ),
     "a few thousands": ({"memoryPerNode": "64Ki"}, "that is 65536 bytes, too little for anything; write more"),
     "shared memory": ({"sharedMemory": 16}, "sharedMemory is 16, but that is 16 bytes"),
@@ -44,7 +44,7 @@ WRONG = {
     "a checkpoint": ({"checkpoint": {**CHECKPOINT, "size": 105}}, "checkpoint.size is 105, but that is 105 bytes"),
     "no quantity": (
         {"memoryPerNode": "16GB"},
-        "memoryPerNode is '16GB', but should be an amount of bytes such as 16Gi",
+        "memoryPerNode is '16GB', but must be an amount of bytes such as 16Gi",
     ),
     "a container's memory": (beside({"memory": "500m"}), "containers[0].resources.limits.memory is '500m'"),
     "a container's disk": (

@@ -117,7 +117,7 @@ def test_a_patch_of_the_object_counts_as_one_of_its_pods(cpus, expected):
     assert all(item.path == "patches[0].merge" for item in found)
 
 
-BESIDE = {8: "alone on a node", 4: "beside 1 more", 1: "beside 7 more"}
+BESIDE = {8: "alone on a node", 4: "with 1 more on its node", 1: "with 7 more on its node"}
 
 
 @pytest.mark.parametrize(("gpus", "said"), BESIDE.items())

@@ -52,7 +52,7 @@ WRONG = {
     ),
     "RDMA for a part of a node": (
         {"fabric": "rdma", "gpus_per_node": 4},
-        ["fabric is 'rdma' with 4 of 8 GPUs; a second pod's GPUs are far from its NICs, use whole nodes"],
+        ["fabric is 'rdma' with 4 of 8 GPUs: a second pod's NICs are far from its GPUs; use whole nodes"],
     ),
     "more processes than GPUs": (
         {"processes_per_node": 64},

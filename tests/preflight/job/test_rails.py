@@ -19,13 +19,13 @@ WRONG: dict[str, tuple[dict[str, Any], dict[str, Any], str, str]] = {
         {"fabric": ROCE},
         {"fabric": "rdma", "gpus_per_node": 4},
         "warning numa-gpu-vf-ratio gpusPerNode",
-        "fabric is 'rdma' with 4 of 8 GPUs; a second pod's GPUs are far from its NICs, use whole nodes",
+        "fabric is 'rdma' with 4 of 8 GPUs: a second pod's NICs are far from its GPUs; use whole nodes",
     ),
     "half a node where the kubelet sees the rails' places": (
         {"fabric": KEPT, "kubelet": PINNED},
         {"fabric": "rdma", "gpus_per_node": 4},
         "error numa-gpu-vf-ratio gpusPerNode",
-        "fabric is 'rdma' with 4 of 8 GPUs; a second pod on the node is rejected, use whole nodes",
+        "fabric is 'rdma' with 4 of 8 GPUs: the node rejects a second pod; use whole nodes",
     ),
     "a whole node whose NICs one socket could give": (
         {"fabric": {**ONE, "virtualFunctions": 8, "excludeTopology": False}, "kubelet": PINNED},

@@ -118,7 +118,7 @@ def test_a_job_that_cannot_shrink_is_left_in_peace():
 BUDGETS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "fewer than are lost": (
         {"nodes": 64, "restarts": 3, "max_hours": 720},
-        ["restarts is 3, but 64 × 0.13 per month for 720 hours lose about 8.3 nodes; raise or remove restarts"],
+        ["restarts is 3, but the job may lose 8.3 nodes (64 × 0.13 per month for 720 hours); raise or remove restarts"],
     ),
     "as many": ({"nodes": 64, "restarts": 9, "max_hours": 720}, []),
     "none, which is meant so": ({"nodes": 64, "restarts": 0, "max_hours": 720}, []),
@@ -141,8 +141,8 @@ QUEUE = {
 }
 SPOTTED = "a drained pod fails the {} for good, and {} is on spot nodes; use another kind, such as JobSet"
 LIKELY = (
-    "a drained pod fails the XGBoostJob for good, and 64 × 0.13 per month for 720 hours lose about 8.3 nodes; use "
-    "another kind, such as JobSet"
+    "a drained pod fails the XGBoostJob for good, and the job may lose 8.3 nodes (64 × 0.13 per month for 720 hours); "
+    "use another kind, such as JobSet"
 )
 MORTALS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "a kind that starts again": ({"kind": "JobSet", **SPOT}, []),

@@ -100,12 +100,12 @@ CASES: dict[str, tuple[dict[str, Any], str | None, str]] = {
     "a role by its name alone": (
         {"service_accounts": {"a": {"annotations": {"eks.amazonaws.com/role-arn": "reader"}}}},
         "spec/identity",
-        "eks.amazonaws.com/role-arn is 'reader', but should be the ARN of a role, such as ",
+        "eks.amazonaws.com/role-arn is 'reader', but must be the ARN of a role, such as ",
     ),
     "an account of Google's without its project": (
         {"service_accounts": {"a": {"annotations": {"iam.gke.io/gcp-service-account": "reader"}}}},
         "spec/identity",
-        "iam.gke.io/gcp-service-account is 'reader', but should be the address of an account, ",
+        "iam.gke.io/gcp-service-account is 'reader', but must be the address of an account, ",
     ),
     "an annotation that is nobody's identity": (
         {"service_accounts": {"a": {"annotations": {"example.com/owner": "reader"}}}},

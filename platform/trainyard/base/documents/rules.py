@@ -27,7 +27,11 @@ DECODE = (
     rule(
         "control-character", "A file contains no control characters.", "remove the character, or write it as an escape"
     ),
-    rule("byte-order-mark", "A byte order mark is only at the start of a file.", "remove it"),
+    rule(
+        "byte-order-mark",
+        "A byte order mark is only at the start of a file.",
+        "save the file as UTF-8 without a byte order mark",
+    ),
     rule("encoding", "A file is UTF-8.", "save the file as UTF-8", source=OURS),
     rule(
         "size",
@@ -70,7 +74,7 @@ DECODE = (
     rule(
         "empty-file",
         "A file contains a document.",
-        "write one, or delete the file",
+        "write a document, or delete the file",
         why="an empty file applies nothing",
         source=OURS,
         warning=True,

@@ -162,7 +162,7 @@ def unpack(program: Path, fetch: Fetch) -> None:
     address = f"{RELEASE}{NAME}-{machine}.tar.gz"
     data = fetch(address)
     if (found := hashlib.sha256(data).hexdigest()) != SHA256[machine]:
-        raise ToolError(f"{address} has sha256 {found}, but should have {SHA256[machine]}")
+        raise ToolError(f"{address} has sha256 {found}, but must have {SHA256[machine]}")
     with tarfile.open(fileobj=io.BytesIO(data)) as archive:
         member = archive.extractfile(NAME)
         if member is None:

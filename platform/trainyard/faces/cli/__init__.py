@@ -7,6 +7,7 @@ import gc
 import importlib
 import os
 import pkgutil
+import re
 import sys
 from collections.abc import Callable, Sequence
 from contextvars import copy_context
@@ -126,16 +127,23 @@ WANTED = {"int_parsing": "a whole number", "float_parsing": "a number"}
 """What an option should be, by the error of pydantic, by which typer reads options."""
 
 
+EXTRA = re.compile(r"Got unexpected extra argument\S* \(([^ )]+)")
+"""How the parser refuses words that no argument takes."""
+
+
 def words(error: Exception) -> str:
     """Return an error of the command-line parser in our form: lower case, no full stop."""
     option = next(iter(getattr(getattr(error, "param", None), "opts", ())), "")
     details: list[dict[str, Any]] = getattr(error.__cause__, "errors", list)()
     for detail in details if option else ():
         if wanted := WANTED.get(detail["type"]):
-            return f"{option} is {detail['input']!r}, but should be {wanted}"
+            return f"{option} is {detail['input']!r}, but must be {wanted}"
         if detail["type"] == "greater_than_equal":
-            return f"{option} is {detail['input']}, but should be {detail['ctx']['ge']} or more"
+            return f"{option} is {detail['input']}, but must be {detail['ctx']['ge']} or more"
     message: str = getattr(error, "format_message", error.__str__)()
+    if extra := EXTRA.match(message):
+        context: Any = getattr(error, "ctx", None)
+        return f"argument {extra[1]!r} is one too many; see `{context.command_path} --help`"
     message = message.replace(". Did ", "; did ").replace("(Possible ", "(possible ")
     return (message[:1].lower() + message[1:]).rstrip(".") + hint(error)
 

@@ -85,15 +85,15 @@ def malformed(case: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
     for field in ("objects", "admitted"):
         several = case.get(field) or []
         if not isinstance(several, list):
-            yield (field,), "should be a list"
+            yield (field,), "must be a list"
             continue
         for index, item in enumerate(several):
             if not isinstance(item, Mapping):
-                yield (field, index), "should be a mapping"
+                yield (field, index), "must be a mapping"
             elif field == "admitted" and not isinstance(item.get("workload"), str):
-                yield (field, index), "should name its workload"
+                yield (field, index), "must name its workload"
     parts: tuple[Path, ...] = (("config",), *(("config", name) for name in PARTS))
     for path in parts:
         value = value_at(case, path)
         if value is not None and not isinstance(value, Mapping):
-            yield path, "should be a mapping"
+            yield path, "must be a mapping"

@@ -111,7 +111,7 @@ def command(
     )
     allowed, gates = Allowed.of(allow_unknown or ()), parse_gates(feature_gates or ())
     if apply is not None and apply not in WAYS:
-        raise TrainyardError(f"--apply {apply!r} should be one of: {', '.join(WAYS)}")
+        raise TrainyardError(f"--apply {apply!r} must be one of: {', '.join(WAYS)}")
     if paths:
         with progress("judging") as watch:
             result = check_named_files(

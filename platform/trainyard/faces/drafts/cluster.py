@@ -83,7 +83,7 @@ class ClusterDraft(FileDraft):
                 return f"team {name!r} does not exist; {did_you_mean(name, self.specs.teams)}"
         if split(answer):
             return None
-        return f"teams should be some of {', '.join(self.specs.teams)}"
+        return f"teams must be some of {', '.join(self.specs.teams)}"
 
     def fields(self) -> dict[str, Any]:
         """Return the fields of its file; the queue has all that the machines have."""
@@ -145,6 +145,6 @@ def in_name(what: str) -> Any:
     def wrong(answer: str) -> str | None:
         if layout.LABEL_NAME.fullmatch(answer) and len(answer) <= layout.LONGEST_NAME:
             return None
-        return f"{what} {answer!r} should be lower-case letters, digits and inner '-'"
+        return f"{what} {answer!r} must be lower-case letters, digits and inner '-'"
 
     return wrong

@@ -126,7 +126,7 @@ class JobDraft:
         team, slash, short = name.partition("/")
         if not slash or not short:
             hint = f"write {team}/<job>" if team in self.specs.teams else did_you_mean(team, self.specs.teams)
-            return f"name {name!r} should be <team>/<job>; {hint}"
+            return f"name {name!r} must be <team>/<job>; {hint}"
         if team not in self.specs.teams:
             return Question("team", "", tuple(self.specs.teams)).problem(team)
         if wrong := layout.job_name(job_file(team, short), short):
@@ -246,7 +246,7 @@ class JobDraft:
         for part in answer.split(","):
             name, given, reference = part.strip().partition("=")
             if not given or in_field(Job, "secrets", name)(reference):
-                return "secrets should be NAME=secret/key separated by commas, never the value"
+                return "secrets must be NAME=secret/key separated by commas, never the value"
             if (secret := reference.partition("/")[0]) not in there:
                 return f"secret {secret!r} is not one of team {self.team!r}; {did_you_mean(secret, there)}"
         return None
@@ -294,7 +294,7 @@ def wrong_hours(answer: str) -> str | None:
             return None
     except ValueError:
         pass
-    return f"max-hours is {answer!r}, but should be a number of hours, at most {LONGEST}"
+    return f"max-hours is {answer!r}, but must be a number of hours, at most {LONGEST}"
 
 
 def read_draft(*, team: str, name: str, text: str) -> tuple[JobFile | None, list[Finding]]:

@@ -83,7 +83,7 @@ def whole_number(name: str, *, least: int = 1, most: int | None = None, of: str 
 
     def wrong(answer: str) -> str | None:
         if not answer.isascii() or not answer.isdecimal() or int(answer) < least:
-            return f"{name} is {answer!r}, but should be a whole number, {least} or more"
+            return f"{name} is {answer!r}, but must be a whole number, {least} or more"
         if most is not None and int(answer) > most:
             return f"{name} is {answer}, but {of}; use at most {most}"
         return None

@@ -142,7 +142,7 @@ def without_credentials(address: str) -> str:
 def wrong_address(text: str) -> str | None:
     """Return the problem of the repository's address."""
     if ADDRESS.fullmatch(text) is None:
-        return f"repository {text!r} should be an address, as in {PLACEHOLDER}"
+        return f"repository {text!r} must be an address, as in {PLACEHOLDER}"
     if without_credentials(text) != text:
         return "the repository's address contains a password; remove it and give it to Argo CD in a Secret"
     return None
@@ -151,5 +151,5 @@ def wrong_address(text: str) -> str | None:
 def wrong_registry(text: str) -> str | None:
     """Return the problem of a registry."""
     if REGISTRY.fullmatch(text) is None:
-        return f"registry {text!r} should be a host and a path, as in registry.example.com/ml"
+        return f"registry {text!r} must be a host and a path, as in registry.example.com/ml"
     return None

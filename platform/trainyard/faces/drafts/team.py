@@ -64,14 +64,14 @@ class TeamDraft(FileDraft):
         known = self.queues()
         for name in split(answer):
             if name not in known:
-                return f"queue {name!r} should be <cluster>/<queue>; {did_you_mean(name, known)}"
-        return None if split(answer) else f"queues should be some of {', '.join(known)}, or {NONE}"
+                return f"queue {name!r} must be <cluster>/<queue>; {did_you_mean(name, known)}"
+        return None if split(answer) else f"queues must be some of {', '.join(known)}, or {NONE}"
 
     def wrong_secrets(self, answer: str) -> str | None:
         """Return the problem of a list of secrets."""
         for name in split(answer):
             if not SECRET.fullmatch(name):
-                return f"secret {name!r} should be lower-case letters, digits, inner '-' and '.'"
+                return f"secret {name!r} must be lower-case letters, digits, inner '-' and '.'"
         return None
 
     def chosen(self) -> list[tuple[str, str]]:

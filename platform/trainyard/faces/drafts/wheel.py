@@ -88,7 +88,7 @@ def lying(path: str, folder: Path) -> Wheel:
     written, _, fragment = path.partition("#sha256=")
     file = Path(written)
     if (scheme := re.match(r"([a-z][-+.a-z0-9]*)://", written, re.IGNORECASE)) is not None:
-        raise SpecError(f"wheel begins with {scheme[0]}, but should be a file, or an address with https://")
+        raise SpecError(f"wheel begins with {scheme[0]}, but must be a file, or an address with https://")
     if not file.is_file():
         raise SpecError(f"{written} does not exist; name the file of the wheel, or its address")
     check_name(file.name)
@@ -96,7 +96,7 @@ def lying(path: str, folder: Path) -> Wheel:
     inside(file)
     sha256 = hashlib.sha256(data).hexdigest()
     if fragment not in {"", sha256}:
-        raise SpecError(f"{written} has sha256 {sha256}, but should have {fragment}")
+        raise SpecError(f"{written} has sha256 {sha256}, but must have {fragment}")
     if file.resolve().is_relative_to(folder.resolve()):
         below = file.resolve().relative_to(folder.resolve()).as_posix()
         if not re.search(r"[\s$]", below):
@@ -123,4 +123,4 @@ def inside(file: Path) -> None:
     except (zipfile.BadZipFile, ValueError, OSError):
         raise SpecError(f"{file} cannot be read as a wheel; download it again") from None
     if found != NAME:
-        raise SpecError(f"{file} is a wheel of {found}, but should be one of {NAME}")
+        raise SpecError(f"{file} is a wheel of {found}, but must be one of {NAME}")

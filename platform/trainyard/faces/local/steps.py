@@ -36,7 +36,7 @@ def target(text: str, pods: Sequence[Resolved]) -> Target:
     """Read `RANK@STEP` or `ROLE-INDEX@STEP`; raises RunError where there is no such pod."""
     who, at, step = text.rpartition("@")
     if not at or not step.isdigit():
-        raise RunError(f"--kill {text} should be RANK@STEP or ROLE-INDEX@STEP, as in 1@30")
+        raise RunError(f"--kill {text} must be RANK@STEP or ROLE-INDEX@STEP, as in 1@30")
     ranked = [pod for pod in pods if pod.pod.role not in SERVES]
     ranked.sort(key=lambda item: (item.pod.role not in LEADS, item.pod.role == "worker" and 1, item.pod.index))
     if who.isdigit():

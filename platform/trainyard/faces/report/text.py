@@ -45,8 +45,8 @@ def render(result: Result, view: View = PLAIN) -> str:
 
 def notices(result: Result) -> Iterator[str]:
     """Yield the notices on skipped checks, on files that were not checked, and on assumptions."""
-    if result.skipped:
-        yield "\n".join(skipped(result.skipped))
+    if shown := [skip for skip in result.skipped if not skip.partial]:
+        yield "\n".join(skipped(shown))
     if result.unrendered:
         yield "\n".join(unrendered(result.unrendered))
     if result.passed:

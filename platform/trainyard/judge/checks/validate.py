@@ -113,7 +113,8 @@ def alone(
         collect(result, watch_judgements(map(say, manifests), len(manifests), watch), Outcome(), updates)
     if updates is not None:
         result.changes = [*(result.changes or ()), *updates.removed()]
-        result.values |= {value for old in updates.before.values() for _, value in exposed_credentials(old)}
+        exposed = (found for old in updates.before.values() for found in exposed_credentials(old))
+        result.values |= {value for _, values in exposed for value in values}
     if policies:
         ask(policies, manifests, result)
     judge.rulebook.keep()
@@ -212,9 +213,9 @@ def collect(result: Result, judgements: Iterable[Judgement], outcome: Outcome, u
             )
         )
         result.add(judgement.findings)
-        for finding, value in exposed_credentials(manifest):
+        for finding, values in exposed_credentials(manifest):
             result.findings.append(finding)
-            result.values.add(value)
+            result.values.update(values)
     if updates is not None:
         result.changes = [*(result.changes or ()), *changes]
     result.add(outcome.findings)

@@ -15,7 +15,7 @@ TAG = re.compile(r"(?:[A-Za-z][0-9A-Za-z]*[-/])+(?=v?\d)")
 def parse_kubernetes(given: str | None) -> str | None:
     """Return the release of Kubernetes, or None where none is given; raises TrainyardError for what is no release."""
     if given is not None and not RELEASE.fullmatch(given.strip()):
-        raise TrainyardError(f"--kubernetes {given!r} should be a release, as in 1.35")
+        raise TrainyardError(f"--kubernetes {given!r} must be a release, as in 1.35")
     return given
 
 
@@ -29,7 +29,7 @@ def parse_projects(given: Iterable[str] | None) -> dict[str, str] | None:
         name, _, tag = (part.strip() for part in entry.partition("="))
         release = TAG.sub("", tag, count=1)
         if not name or not RELEASE.fullmatch(release):
-            raise TrainyardError(f"--with {entry!r} should be PROJECT=RELEASE, as in kueue=0.19.2")
+            raise TrainyardError(f"--with {entry!r} must be PROJECT=RELEASE, as in kueue=0.19.2")
         if projects.setdefault(name, release) != release:
             raise TrainyardError(f"--with lists {name!r} twice, {projects[name]} and {release}; keep one")
     return projects

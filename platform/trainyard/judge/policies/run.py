@@ -63,7 +63,7 @@ def problems(
         elif policy.check is None:
             continue
         elif lacking:
-            skipped.append(Skipped(policy.id, LACKS[lacking[0]]))
+            skipped.append(Skipped(policy.id, LACKS[lacking[0]], partial=not world.complete))
         else:
             found, wrong = judge_world(policy, policy.check, world)
             failed += wrong

@@ -110,7 +110,7 @@ def checks_in(folder: str) -> tuple[Check[...], ...]:
     ]
     for check in declared:
         if check.subject.folder != folder:
-            raise ValueError(f"check {check.name} is in folder {folder}, but should be in {check.subject.folder}")
+            raise ValueError(f"check {check.name} is in folder {folder}, but must be in {check.subject.folder}")
     return tuple(declared)
 
 

@@ -54,7 +54,7 @@ def equal(name: str, *, limited: bool, at: str = ".?resources") -> str:
 COVERED = Condition(
     is_covered,
     f"{equal('cpu', limited=False)} && {equal('memory', limited=True)}",
-    "container {name} should request CPU and memory, as much as their limits; set both",
+    "container {name} must request CPU and memory, as much as their limits; set both",
     subject="resources",
     at=("resources",),
 )
@@ -62,6 +62,6 @@ COVERED = Condition(
 COVERS = Condition(
     covers,
     f"{equal('cpu', limited=False, at='')} && {equal('memory', limited=True, at='')}",
-    "the trainer should request CPU and memory, as much as their limits; set both",
+    "the trainer must request CPU and memory, as much as their limits; set both",
     subject="resources",
 )

@@ -55,7 +55,7 @@ def is_run_of(name: str, job: str) -> bool:
 OF_JOB = Condition(
     lambda value, about: is_run_of(about.name, str(value)),
     f"object.metadata.name.startsWith({{x}}) && object.metadata.name.substring(size({{x}})).matches('^{DIGEST}$')",
-    f"label {JOB} is {{name}}, but should be the run's name; remove it",
+    f"label {JOB} is {{name}}, but must be the run's name; remove it",
 )
 
 OF_NETWORKS = Condition(

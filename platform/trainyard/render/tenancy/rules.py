@@ -8,8 +8,8 @@ from typing import Final
 from trainyard.base.rules import Rule
 
 LAYER: Final = "run"
-LIST = "list it in platform/teams/<team>.yaml, or remove it"
-PLATFORM = "remove it; if the run needs it, the platform team can add it in the cluster's file"
+LIST = "list {} in platform/teams/<team>.yaml, or remove the field"
+PLATFORM = "remove the field; if the run needs it, the platform team can add it in the cluster's file"
 STANDARDS = "kubernetes/website v1.35 content/en/docs/concepts/security/pod-security-standards.md"
 TYPES = "kubernetes v1.35 staging/src/k8s.io/api/core/v1/types.go"
 
@@ -17,7 +17,7 @@ WORDS: Mapping[str, tuple[str, str, str, str]] = {
     "object": (
         "A run contains only the kinds of object that runs use, in its team's namespace, named after the run.",
         "otherwise the team could create objects that no check of runs looks at",
-        "move it to platform/extra, which the platform team reviews",
+        "move the object to platform/extra, which the platform team reviews",
         "docs/security.md",
     ),
     "field": (
@@ -29,7 +29,7 @@ WORDS: Mapping[str, tuple[str, str, str, str]] = {
     "label": (
         "Labels and annotations of a run have no group, are the run's own, or have a group that the repository lists.",
         "controllers act on labels and annotations: they can grant identities, networks, devices and secrets",
-        "list its group in labels of platform/repository.yaml, or remove it",
+        "list the group under labels in platform/repository.yaml, or remove the label or annotation",
         "docs/security.md",
     ),
     "queue": (
@@ -47,19 +47,19 @@ WORDS: Mapping[str, tuple[str, str, str, str]] = {
     "account": (
         "Pods of a run use a service account that the team lists, or have no token.",
         "a token carries the account's rights in the cluster and its cloud identity",
-        LIST,
+        LIST.format("the service account"),
         "kubernetes v1.35 plugin/pkg/admission/serviceaccount/admission.go",
     ),
     "secret": (
         "A run reads only Secrets that its team lists.",
         "other Secrets in the namespace belong to operators, registries or the platform",
-        LIST,
+        LIST.format("the Secret"),
         TYPES,
     ),
     "config": (
         "A run reads only its own ConfigMap and those that its team lists.",
         "other ConfigMaps may change or disappear while the run uses them",
-        LIST,
+        LIST.format("the ConfigMap"),
         TYPES,
     ),
     "volume": (
@@ -113,7 +113,7 @@ WORDS: Mapping[str, tuple[str, str, str, str]] = {
     "grace": (
         "The termination grace period of a run is at most the cluster's longestGraceSeconds.",
         "jobs that reclaim the nodes wait until these pods have ended",
-        "lower it, or raise longestGraceSeconds in the cluster's file",
+        "lower the period, or raise longestGraceSeconds in the cluster's file",
         "kubernetes v1.35 staging/src/k8s.io/api/core/v1/types.go terminationGracePeriodSeconds",
     ),
     "resources": (
@@ -125,7 +125,7 @@ WORDS: Mapping[str, tuple[str, str, str, str]] = {
     "controller": (
         "The cluster's own controllers manage a run, and nothing blocks its deletion.",
         "an owner, finalizer or other manager can keep the run for ever, or take it out of its queue",
-        "remove it",
+        "remove the owner, finalizer or manager",
         "kubernetes v1.35 staging/src/k8s.io/apimachinery/pkg/apis/meta/v1/types.go",
     ),
 }

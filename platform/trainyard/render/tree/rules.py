@@ -90,7 +90,7 @@ UNSEEN = Rule(
     id="run/unseen",
     title="The folder generated/ and the specs are the same in Git and on disk, as plain files.",
     why="clusters get the content in Git; a submodule or a converted file differs on disk, so checks would miss it",
-    fix="remove it, and its lines in .gitattributes",
+    fix="remove the filter or link, and the lines in .gitattributes that name it",
     source="git v2.47 Documentation/{gitattributes,gitsubmodules,git-sparse-checkout}.txt",
     layer="run",
 )
@@ -98,13 +98,13 @@ LEFTOVER = rule(
     "leftover",
     "The folder generated/ contains no remains of an interrupted synth.",
     "an incomplete file could be taken for a complete one",
-    "remove it, or run `trainyard synth`",
+    "remove the file, or run `trainyard synth`",
 )
 IN_THE_WAY = rule(
     "in-the-way",
     "No other file or folder blocks a path that synth writes.",
     "synth could not write all files",
-    "remove it",
+    "remove that file or folder",
 )
 UNPROVEN = Rule(
     id="run/unproven",

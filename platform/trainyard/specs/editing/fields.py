@@ -51,7 +51,7 @@ def fields(text: str, file: str) -> dict[str, Any]:
     """Return the fields of a job's file; raises SpecError where it cannot be read."""
     documents, findings = load(text.encode(), file=file)
     if findings or len(documents) != 1 or not isinstance(documents[0].value, dict):
-        why = findings[0].message if findings else "it should be a single map of fields"
+        why = findings[0].message if findings else "it must be a single map of fields"
         raise SpecError(f"{file} cannot be edited: {why}")
     return dict(documents[0].value)
 

@@ -110,7 +110,7 @@ def read(text: str, file: str) -> Any:
     """Return the value in a file; raises SpecError where it cannot be read."""
     documents, findings = load(text.encode(), file=file)
     if findings or len(documents) != 1:
-        raise SpecError(f"{file} cannot be edited: {findings[0].message if findings else 'it should be one document'}")
+        raise SpecError(f"{file} cannot be edited: {findings[0].message if findings else 'it must be one document'}")
     return documents[0].value
 
 

@@ -38,7 +38,7 @@ def find_job(root: Path, name: str, way: str = "set the field") -> tuple[str, st
     team, _, job = short.partition("/")
     if not team or not job or "/" in job or team.startswith(".") or job.startswith("."):
         called = [job_name for job_name in written_jobs(root) if not job and job_name.endswith(f"/{team}")]
-        raise SpecError(f"{name!r} should be <team>/<job>" + (f"; did you mean {called[0]!r}?" if called else ""))
+        raise SpecError(f"{name!r} must be <team>/<job>" + (f"; did you mean {called[0]!r}?" if called else ""))
     if (root / job_file(team, job)).is_file():
         return team, job
     if short.endswith(".py") or (root / JOBS / team / f"{job}.py").is_file():
@@ -62,5 +62,5 @@ def unknown_job(job: str, known: Collection[str], idle: Iterable[Place]) -> Spec
     if program := next((place for place in idle if may_make(place, team, name)), None):
         return SpecError(f"job {job!r} belongs to {program.path}, which was not executed; use --python to run it")
     if mine := sorted(job_name for job_name in known if not name and job_name.startswith(f"{team}/")):
-        return SpecError(f"{job!r} should be <team>/<job>; {choices_text(mine, limit=len(mine))}")
+        return SpecError(f"{job!r} must be <team>/<job>; {choices_text(mine, limit=len(mine))}")
     return SpecError(f"job {job!r} does not exist; {did_you_mean(job, known)}")

@@ -23,7 +23,7 @@ class Destination(Spec):
     def one_of_two(self) -> Destination:
         """Refuse both, as Argo CD does in an Application, and neither."""
         if (self.name is None) == (self.server is None):
-            raise validation_error("one-of", "should have exactly one of: name, server")
+            raise validation_error("one-of", "must have exactly one of: name, server")
         return self
 
 

@@ -83,7 +83,7 @@ class Form:
 
         def check(value: str) -> str:
             if fullmatch(value) is None:
-                raise validation_error("form", f"should be {self.should}")
+                raise validation_error("form", f"must be {self.should}")
             if longest is not None and len(value) > longest:
                 raise validation_error("length", f"has {len(value)} characters; at most {longest} are allowed")
             return value
@@ -100,9 +100,9 @@ def quantity(value: Any) -> Any:
     """Return the canonical text of a Kubernetes quantity, so that `1024Mi` and `1Gi` are one value."""
     amount = parse_quantity(value, "a quantity such as 16Gi or 500m")
     if amount.amount < 0:
-        raise validation_error("quantity", "should be 0 or more")
+        raise validation_error("quantity", "must be 0 or more")
     if amount.amount > MOST_OF_A_QUANTITY:
-        raise validation_error("range", "should be 8Ei at most, the largest amount in Kubernetes")
+        raise validation_error("range", "must be 8Ei at most, the largest amount in Kubernetes")
     return amount.canonical()
 
 
@@ -115,10 +115,10 @@ def parse_quantity(value: Any, should: str) -> Quantity:
     try:
         amount = Quantity.parse(value)
     except ValueError:
-        raise validation_error("quantity", f"should be {should}") from None
+        raise validation_error("quantity", f"must be {should}") from None
     power = POWER.search(value) if isinstance(value, str) else None
     if power is not None and abs(int(power[1])) > MOST:
-        raise validation_error("quantity", f"should be {should}")
+        raise validation_error("quantity", f"must be {should}")
     return amount
 
 
@@ -162,7 +162,7 @@ LEAST_BYTES = 10**6
 def number(value: Any) -> float:
     """Return a number, whole or not."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise validation_error("type", "should be a number")
+        raise validation_error("type", "must be a number")
     return float(value)
 
 
@@ -171,20 +171,20 @@ def variable_value(value: Any) -> Any:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str):
-        raise validation_error("type", "should be text; write it in quotes")
+        raise validation_error("type", "must be text; write it in quotes")
     if "\0" in value:
-        raise validation_error("form", "should not contain a NUL character; remove it")
+        raise validation_error("form", "must not contain a NUL character; remove it")
     return value
 
 
 def network(value: str) -> str:
     """Check a range of addresses: it has its length, and the host bits of its first address are zero."""
     if "/" not in value:
-        raise validation_error("form", f"should be a range of addresses; for a single one write {value[:40]}/32")
+        raise validation_error("form", f"must be a range of addresses; for a single one write {value[:40]}/32")
     try:
         ip_network(value)
     except ValueError:
-        raise validation_error("form", "should be a range of addresses such as 10.0.0.0/16") from None
+        raise validation_error("form", "must be a range of addresses such as 10.0.0.0/16") from None
     return value
 
 
@@ -193,17 +193,17 @@ def ports(value: Any) -> str:
     text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
     found = PORTS.fullmatch(text) if isinstance(text, str) else None
     if found is None:
-        raise validation_error("form", 'should be a port such as 9000, "30000-30100" or "4567/UDP"')
+        raise validation_error("form", 'must be a port such as 9000, "30000-30100" or "4567/UDP"')
     first, last = int(found["first"]), int(found["last"] or found["first"])
     if not 1 <= first <= last <= HIGHEST_PORT:
-        raise validation_error("form", f"should be ports from 1 to {HIGHEST_PORT}, the lower one first")
+        raise validation_error("form", f"must be ports from 1 to {HIGHEST_PORT}, the lower one first")
     return str(text).removesuffix("/TCP")
 
 
 def cpu_list(value: str) -> str:
     """Check a list of CPUs: numbers and rising ranges, of no more CPUs than a machine can have."""
     if CPUS.fullmatch(value) is None:
-        raise validation_error("form", "should be a list of CPUs such as 0-3,64-67")
+        raise validation_error("form", "must be a list of CPUs such as 0-3,64-67")
     for part in value.split(","):
         first, last = (int(number) for number in (part.split("-") * 2)[:2])
         if not first <= last < MOST_CPUS:
@@ -243,7 +243,7 @@ def reason(value: str) -> str:
 def safe_path(path: str) -> str:
     """Refuse a path that leaves its folder."""
     if path.startswith("/") or "\\" in path or any(part in {"", ".", ".."} for part in path.split("/")):
-        raise validation_error("path", "should be a relative path without '.' or '..'")
+        raise validation_error("path", "must be a relative path without '.' or '..'")
     return path
 
 

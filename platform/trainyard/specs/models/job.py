@@ -59,7 +59,7 @@ def own_key(key: str) -> str:
 def hours(value: Any) -> float:
     """Return a number of hours, whole or not."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise validation_error("type", "should be a number of hours")
+        raise validation_error("type", "must be a number of hours")
     return float(value)
 
 
@@ -99,7 +99,7 @@ class Gpu(Spec):
     def one_way(self) -> Gpu:
         """Refuse a part that is both of MIG and shared, or neither."""
         if (self.profile is None) == (not self.shared):
-            raise validation_error("one-of", "should have exactly one of: profile, shared: true")
+            raise validation_error("one-of", "must have exactly one of: profile, shared: true")
         return self
 
 
@@ -115,7 +115,7 @@ class Topology(Spec):
     def one_mode(self) -> Topology:
         """Refuse both, as Kueue does on one pod set (v0.19.2 pkg/controller/jobframework/tas_validation.go)."""
         if (self.required is None) == (self.preferred is None):
-            raise validation_error("one-of", "should have exactly one of: required, preferred")
+            raise validation_error("one-of", "must have exactly one of: required, preferred")
         return self
 
     @property
@@ -313,5 +313,5 @@ class Job(Spec):
     def one_start(self) -> Job:
         """Refuse a job that starts several of a program, a module and a command, or none."""
         if sum(start is not None for start in (self.program, self.module, self.command)) != 1:
-            raise validation_error("one-of", "should have exactly one of: program, module, command")
+            raise validation_error("one-of", "must have exactly one of: program, module, command")
         return self

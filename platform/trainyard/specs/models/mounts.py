@@ -23,7 +23,7 @@ def one_of(spec: Spec, *fields: str) -> None:
     """Refuse a spec that has none of some fields, or several."""
     names = [type(spec).model_fields[field].alias or field for field in fields]
     if sum(getattr(spec, field) is not None for field in fields) != 1:
-        raise validation_error("one-of", f"should have exactly one of: {', '.join(names)}")
+        raise validation_error("one-of", f"must have exactly one of: {', '.join(names)}")
 
 
 class EnvFrom(Spec):

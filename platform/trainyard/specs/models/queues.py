@@ -29,9 +29,9 @@ class Quota(Spec):
         """Refuse an amount that is given in several ways, or in none."""
         ways = [self.gpus is not None, self.nodes is not None, self.cpus is not None or self.memory is not None]
         if sum(ways) != 1:
-            raise validation_error("one-of", "should have exactly one of: gpus, nodes, or cpus with memory")
+            raise validation_error("one-of", "must have exactly one of: gpus, nodes, or cpus with memory")
         if ways[2] and (self.cpus is None or self.memory is None):
-            raise validation_error("one-of", "should have cpus and memory together")
+            raise validation_error("one-of", "must have cpus and memory together")
         return self
 
 

@@ -25,9 +25,9 @@ QUESTION = re.compile(r"https?://[^?#]*([?#]).*")
 def clonable(address: str) -> str:
     """Refuse the address of a page about a repository, which nobody can clone."""
     if (question := QUESTION.fullmatch(address)) is not None:
-        raise validation_error("form", f"should be an address for git clone; remove {question[1]!r} and all after it")
+        raise validation_error("form", f"must be an address for git clone; remove {question[1]!r} and all after it")
     if (page := PAGE.fullmatch(address)) is not None:
-        raise validation_error("form", f"should be an address for git clone; remove /{page[1][:40]}")
+        raise validation_error("form", f"must be an address for git clone; remove /{page[1][:40]}")
     return address
 
 
@@ -36,7 +36,7 @@ def check_revision(revision: str) -> str:
     if revision.startswith(("origin/", "refs/remotes/")):
         raise validation_error("form", f"is a name in clones; write {revision.rpartition('origin/')[2] or 'main'!r}")
     if revision.split() != [revision]:
-        raise validation_error("form", "should be a branch, tag or commit, without spaces")
+        raise validation_error("form", "must be a branch, tag or commit, without spaces")
     return revision
 
 

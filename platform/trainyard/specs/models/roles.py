@@ -36,7 +36,7 @@ class Role(Spec):
     def one_start(self) -> Role:
         """Refuse a role that starts several things."""
         if sum(start is not None for start in (self.program, self.module, self.command)) > 1:
-            raise validation_error("one-of", "should have at most one of: program, module, command")
+            raise validation_error("one-of", "must have at most one of: program, module, command")
         return self
 
 

@@ -21,7 +21,7 @@ def script(program: str) -> str:
     if program.startswith("-"):
         raise validation_error("program", f"is {program[:40]!r}, which looks like an option; write ./ before it")
     if rest:
-        raise validation_error("program", "should be a path without spaces; put arguments into args")
+        raise validation_error("program", "must be a path without spaces; put arguments into args")
     return program
 
 
@@ -32,7 +32,7 @@ BUILTINS = frozenset(("cd", "export", "source", ".", "set", "unset", "alias", "e
 def importable(module: str) -> str:
     """Refuse a module that is a file: Python would look for a module `py` in it."""
     if module.endswith(".py"):
-        raise validation_error("form", "should be a module such as llm.train, without '.py'")
+        raise validation_error("form", "must be a module such as llm.train, without '.py'")
     return module
 
 

@@ -48,7 +48,7 @@ def people(group: str) -> str:
     """Refuse a group that nobody is in, as with a space at an end, and those that Kubernetes puts everybody into."""
     if group != group.strip() or not group.isprintable():
         raise validation_error(
-            "form", "should be the name at the identity provider, without line breaks or spaces at its ends"
+            "form", "must be the name at the identity provider, without line breaks or spaces at its ends"
         )
     if group.startswith("system:"):
         raise validation_error("form", "is a group of Kubernetes, with members outside the team; use the team's group")
@@ -92,7 +92,7 @@ class Egress(Spec):
     def one_of_two(self) -> Egress:
         """Refuse both, since a peer is either, and neither, which would open the ports of everybody."""
         if (self.namespace is None) == (self.cidr is None):
-            raise validation_error("one-of", "should have exactly one of: namespace, cidr")
+            raise validation_error("one-of", "must have exactly one of: namespace, cidr")
         if self.pods and self.namespace is None:
             raise validation_error(
                 "one-of", "has both pods and cidr, but pods needs namespace; write namespace instead of cidr"

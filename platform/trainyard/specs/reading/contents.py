@@ -53,7 +53,7 @@ def check(job: JobFile, sizes: Mapping[str, int]) -> Iterator[Finding]:
                 job.source, place, f"file {file.source!r} does not exist next to the job; {near}"
             )
         elif not KEY.fullmatch(name):
-            message = f"file name {name!r} should have letters, digits, '-', '_' and '.' only; rename the file"
+            message = f"file name {name!r} must have letters, digits, '-', '_' and '.' only; rename the file"
             yield RULES["file-name"].at(job.source, place, message)
         total += size or 0
     if total > MAX_TOTAL:

@@ -87,7 +87,9 @@ def misspelt(path: str, paths: frozenset[str] = frozenset()) -> Finding | None:
         return None
     right = "yaml" if f".{right}" in SPELLINGS else right
     if f"{stem}.{right}" in paths:
-        return problem("duplicate-job", path, f"file makes {name!r} a second time, after {name}.{right}; delete one")
+        return problem(
+            "duplicate-job", path, f"job {name!r} is already defined in {name}.{right}; delete one of the two files"
+        )
     return problem("file-ending", path, f"file ends in .{ending}; rename it to {name}.{right}")
 
 
@@ -122,7 +124,7 @@ def flat(folder: str, found: Iterable[Found]) -> tuple[list[Place], list[Finding
 def check_name(path: str, folder: str, name: str) -> Finding | None:
     """Return the problem with the name of a cluster or a team, whose name is its namespace's too."""
     if LABEL_NAME.fullmatch(name) is None or len(name) > LONGEST_NAME:
-        message = f"file name {text(name)!r} should be lower-case letters, digits and inner '-', at most {LONGEST_NAME}"
+        message = f"file name {text(name)!r} must be lower-case letters, digits and inner '-', at most {LONGEST_NAME}"
         return problem("file-name", path, message)
     if folder == TEAMS and (name in RESERVED_TEAMS or name.startswith("kube-") or name.endswith("-system")):
         return problem("team-name", path, f"team name {name!r} is taken by the system; choose another")
@@ -136,7 +138,9 @@ def job_name(path: str, name: str) -> Finding | None:
     if len(name) > LONGEST_JOB_NAME:
         message = f"job name {name[:40]!r} has {len(name)} characters; at most {LONGEST_JOB_NAME} are allowed"
     else:
-        message = f"job name {text(name)!r} should be a letter, then letters, digits and inner '-', all lower case"
+        message = (
+            f"job name {text(name)!r} must begin with a letter, and have only lower-case letters, digits and inner '-'"
+        )
     return problem("job-name", path, message)
 
 
@@ -184,7 +188,7 @@ def own_objects(found: Iterable[Found]) -> tuple[list[tuple[str, Place]], list[F
         elif not path.endswith((".yaml", ".py")):
             continue
         elif folder != "platform" and not (len(parts) == 2 and parts[0] == "teams"):
-            message = f"file should be in {EXTRA}/<cluster>/platform/ or {EXTRA}/<cluster>/teams/<team>/"
+            message = f"file must be in {EXTRA}/<cluster>/platform/ or {EXTRA}/<cluster>/teams/<team>/"
             findings.append(problem("folder", path, message))
         elif wrong := refuse_file(file, path) or too_large(path, file.stat.st_size):
             findings.append(wrong)

@@ -65,7 +65,7 @@ def explain(details: ErrorDetails, model: type[BaseModel], value: Any) -> tuple[
         return (
             "type",
             path,
-            f"{name} is {show_value(details['input'])}, but should be {wanted_type(kind, details['input'])}",
+            f"{name} is {show_value(details['input'])}, but must be {wanted_type(kind, details['input'])}",
         )
     if kind == "literal_error":
         return "choice", path, f"{name} is {show_value(details['input'])}; {choice(details['input'], context)}"
@@ -80,7 +80,7 @@ def explain(details: ErrorDetails, model: type[BaseModel], value: Any) -> tuple[
         return kind, path, f"{name} {context.get('message')}"
     if kind in {"form", "path", "quantity", "type", "unit"}:
         return kind, path, f"{name} is {show_value(details['input'])}, but {context.get('message')}"
-    return kind.replace("_", "-"), path, f"{name} {context.get('message', 'is not what it should be')}"
+    return kind.replace("_", "-"), path, f"{name} {context.get('message', 'is not valid')}"
 
 
 def path_in(value: Any, location: Iterable[int | str], *, missing: bool) -> Path:
@@ -209,5 +209,5 @@ def wanted_text(kind: str, context: Mapping[str, Any]) -> str:
     }
     if kind in bounds:
         words, key = bounds[kind]
-        return f"should be {words} {context.get(key)}"
-    return str(context.get("message", f"should be {WANTED.get(kind, 'another')}"))
+        return f"must be {words} {context.get(key)}"
+    return str(context.get("message", f"must be {WANTED.get(kind, 'another')}"))

@@ -180,6 +180,6 @@ def may_make(place: Place, team: str, job: str) -> bool:
 def misnamed_problem(place: Place, name: str) -> str | None:
     """Return the problem with the name of a program's job, which must show where it comes from."""
     if name != place.name and not name.startswith(f"{place.name}-"):
-        return f"job name {name[:40]!r} should begin with {place.name + '-'!r}, the program's name"
+        return f"job name {name[:40]!r} must begin with {place.name + '-'!r}, the program's name"
     wrong = layout.job_name(place.path, name)
     return wrong.message if wrong else None

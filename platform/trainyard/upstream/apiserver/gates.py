@@ -24,7 +24,7 @@ def parse_gates(given: Iterable[str]) -> frozenset[str]:
     for entry in (part.strip() for text in given for part in text.split(",") if part.strip()):
         name, _, state = entry.partition("=")
         if state not in ("true", "false"):
-            raise TrainyardError(f"--feature-gates {entry!r} should be Name=true or Name=false")
+            raise TrainyardError(f"--feature-gates {entry!r} must be Name=true or Name=false")
         if name not in OFF:
             raise TrainyardError(f"feature gate {name!r} has no effect on any check; {did_you_mean(name, OFF)}")
         on[name] = state == "true"

@@ -53,7 +53,7 @@ SEVERAL = Rule(
     "schema/several-definitions",
     "docs/apiserver.md",
     title="An object is valid under at least one of several definitions of its kind.",
-    fix="correct the field in the message, or remove the wrong CRD from the inputs",
+    fix="write the value that one of the definitions expects, or remove the wrong CRD from the inputs",
     may_warn=True,
 )
 DEFAULTED = Rule(

@@ -80,7 +80,7 @@ def split_value(rest: str) -> tuple[str, str]:
 
 def subject(path: Path, shown: str) -> str:
     """Return the field and its value as the beginning of a sentence; a wrong key is named as a key."""
-    if len(path) > 1 and shown == spell_value(path[-1]):
+    if len(path) > 1 and isinstance(path[-1], str) and shown == spell_value(path[-1]):
         return f"key {shown} of {field_name(path[:-1])}"
     return f"{field_name(path)} is {shown}" if is_short(shown) else field_name(path)
 
@@ -122,6 +122,8 @@ def say_required(path: Path, rest: str) -> str:
         return f"{name} is required {NEEDED.sub('', rest, count=1)}".rstrip()
     if CONDITION.match(rest):
         return f"{name} is required {rest}"
+    if MODAL.match(rest):
+        return f"{name} {rest}"
     if PART.match(rest):
         return f"{name} lacks a required value: {rest}"
     return f"{name} is required: {rest}"

@@ -78,7 +78,7 @@ def function(found: Mapping[str, Any]) -> tuple[Callable[..., object], int]:
     try:
         signature.bind(None, None)
     except TypeError:
-        raise ProgramError(f"build{signature} should be build(scope, cluster)", line) from None
+        raise ProgramError(f"build{signature} must be build(scope, cluster)", line) from None
     if inspect.iscoroutinefunction(build):
         raise ProgramError("build is async, but nothing waits for it; write def build(scope, cluster)", line)
     return build, line

@@ -172,7 +172,7 @@ def numbers(text: str, most: int | None = None) -> set[int]:
     for part in text.split(","):
         match = RANGE.fullmatch(part)
         if match is None:
-            raise RunError(f"indices {text!r:.80} should be a list of numbers, as in 0,2-4")
+            raise RunError(f"indices {text!r:.80} must be a list of numbers, as in 0,2-4")
         low, high = int(match[1]), int(match[2] or match[1])
         if most is not None and high > most:
             raise RunError(f"index {high} is above {most}, the last that runs here; make the job smaller")

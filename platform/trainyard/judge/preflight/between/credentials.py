@@ -46,10 +46,12 @@ class Found:
 
 def check(loaded: Loaded) -> Found:
     """Look through all specs that were read, and the texts of those that could not be."""
+    in_objects = list(in_added_objects(loaded))
     found = list(in_specs(loaded))
-    known = {value for _, value in found}
-    found += stray_credentials(loaded, known)
-    return Found(tuple(finding for finding, _ in found), frozenset(value for _, value in found))
+    known = {value for _, value in found} | {value for _, values in in_objects for value in values}
+    stray = list(stray_credentials(loaded, known))
+    findings = (finding for part in (found, in_objects, stray) for finding, _ in part)
+    return Found(tuple(findings), frozenset(known | {value for _, value in stray}))
 
 
 def in_specs(loaded: Loaded) -> Iterator[tuple[Finding, str]]:
@@ -62,12 +64,18 @@ def in_specs(loaded: Loaded) -> Iterator[tuple[Finding, str]]:
                 leaks_of_job = list(in_job(job, loaded, team.secrets if team else ()))
             yield from leaks_of_job
     with reads.apart():  # what is found in a file is looked for each time
-        sources, added = list(specs.sources.values()), list(specs.extra)
+        sources = list(specs.sources.values())
     for source in sources:
         value = source.document.value if source.document and may_hold(source.document.text or b"") else None
         for leak in leaks(value):
             message = f"{format_path(leak.path)} holds {leak.what}; use a Secret instead"
             yield PLAIN.at(at_leak(source, leak), leak.path, message), leak.value
+
+
+def in_added_objects(loaded: Loaded) -> Iterator[tuple[Finding, tuple[str, ...]]]:
+    """Yield the findings on credentials in objects of platform/extra, each with its values."""
+    with reads.apart():  # what is found in a file is looked for each time
+        added = list(loaded.specs.extra)
     for extra in added:
         document = extra.source.document
         if document is not None and isinstance(document.value, dict):

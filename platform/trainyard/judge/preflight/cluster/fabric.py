@@ -186,7 +186,9 @@ def check_partition(cluster: Cluster, fabric: Fabric, source: Source) -> Iterato
     operator = cluster.operators.get(IB_KUBERNETES)
     missing = [name for name, value in said.items() if value is None]
     if fabric.type != "infiniband" or fabric.attach != "sriov":
-        message = f"{field} is only for virtual functions on infiniband, not {fabric.attach!r} on {fabric.type}"
+        message = (
+            f"{field} is only for virtual functions on infiniband, not {fabric.attach!r} on {fabric.type}; remove it"
+        )
         yield INFINIBAND.at(source, path, message)
     elif operator is None:
         message = f"{field} needs ib-kubernetes; add operator {IB_KUBERNETES}, which installs it"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from trainyard.base.documents import Path
-from trainyard.base.findings import Finding, Severity, did_you_mean
+from trainyard.base.findings import Finding, Severity, count_of, did_you_mean
 from trainyard.base.labels import HOSTNAME, POOL
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.job.placement import POOL as UNKNOWN_POOL
@@ -40,7 +40,7 @@ PCI = Rule(
     id="spec/pci",
     title="A pool lists a PCI address or network device for every NIC of its shape, or for none.",
     why="entries are matched to NICs by position, so one missing entry shifts all that follow",
-    fix="list one for every NIC, in the shape's order",
+    fix="list an address or device for every NIC, in the shape's order",
     source=DOCS,
 )
 NUMA = Rule(
@@ -148,10 +148,8 @@ class Declared:
                 yield from self.shape((*path, "shape"), pool.shape)
             for field, listed in (("pci", pool.pci), ("interfaces", pool.interfaces)):
                 if listed and len(listed) != len(pool.node.nics):
-                    message = (
-                        f"{field} has {len(listed)} entries, but a node has {len(pool.node.nics)} NICs; list one per "
-                        "NIC"
-                    )
+                    entries = count_of(len(listed), "entry", "entries")
+                    message = f"{field} has {entries}, but a node has {len(pool.node.nics)} NICs; list one per NIC"
                     yield PCI.at(self.source, (*path, field), message)
 
     def shape(self, path: Path, shape: Shape) -> Iterator[Finding]:
@@ -184,10 +182,10 @@ class Declared:
     def split(self, path: Path, pool: Pool, levels: dict[str, str]) -> Iterator[Finding]:
         """Yield racks that do not divide the nodes, blocks that do not divide the racks, and both without a level."""
         if pool.nodes % pool.racks:
-            message = f"nodes is {pool.nodes}, which does not divide by {pool.racks} racks; change nodes or racks"
+            message = f"nodes is {pool.nodes}, which is not a multiple of {pool.racks} racks; change nodes or racks"
             yield RACKS.at(self.source, (*path, "racks"), message)
         if pool.racks % pool.blocks:
-            message = f"racks is {pool.racks}, which does not divide by {pool.blocks} blocks; change racks or blocks"
+            message = f"racks is {pool.racks}, which is not a multiple of {pool.blocks} blocks; change racks or blocks"
             yield BLOCKS.at(self.source, (*path, "blocks"), message)
         for field, count in (("rack", pool.racks), ("block", pool.blocks)):
             if count > 1 and field not in levels:

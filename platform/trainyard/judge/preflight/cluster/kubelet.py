@@ -55,7 +55,7 @@ MOST = Rule(
 RESERVED = Rule(
     id="numa-guaranteed",
     title="A kubelet that pins CPUs reserves as many CPUs as the shape says.",
-    why="with none it does not start; with fewer the node is counted too large",
+    why="without reserved CPUs the kubelet does not start; with fewer, nodes offer CPUs that the shape reserves",
     fix="list the CPUs in reservedSystemCPUs",
     source=f"{KUBELET}/cpumanager/policy_static.go",
     layer="node",
@@ -153,5 +153,6 @@ def check_cpus(pool: Pool, kubelet: Kubelet, source: Source, path: Path) -> Iter
         )
         yield WHOLE_CORES.at(source, (*path, field), message)
     if kubelet.reserved_cpus and len(kept) < cores(pool.node.reserved.cpus):
-        message = f"reservedSystemCPUs has {len(kept)} CPUs, but the shape reserves {pool.node.reserved.cpus}"
+        reserved = pool.node.reserved.cpus
+        message = f"reservedSystemCPUs has {len(kept)} CPUs, but the shape reserves {reserved}; list more CPUs"
         yield RESERVED.at(source, (*path, field), message)

@@ -72,7 +72,7 @@ TWICE = Rule(
     id="pairing/bundled-twice",
     title="A project that several charts bundle is installed once.",
     why="two copies would change the same nodes and objects",
-    fix="disable it in one of the charts",
+    fix="disable the project in one of the charts",
     source=DOCS,
     layer="pairing",
 )

@@ -50,11 +50,11 @@ SIZE = Rule(
 SPECIAL = {
     "0.0.0.0/8": "this host",
     "127.0.0.0/8": "this host",
-    "169.254.0.0/16": "the link",
-    "224.0.0.0/4": "groups of hosts",
+    "169.254.0.0/16": "link-local addresses",
+    "224.0.0.0/4": "multicast",
     "::1/128": "this host",
-    "fe80::/10": "the link",
-    "ff00::/8": "groups of hosts",
+    "fe80::/10": "link-local addresses",
+    "ff00::/8": "multicast",
 }
 """Ranges that are no host's of a network (RFC 6890, RFC 5771, RFC 4291 section 2.4)."""
 
@@ -100,9 +100,7 @@ def check_reserved(cluster: Cluster, source: Source) -> Iterator[Finding]:
     for path, text in named:
         found = (network for network in SPECIAL if text and overlap(ip_network(text), ip_network(network)))
         if (reserved := next(found, None)) is not None:
-            message = (
-                f"{path[-1]} {text} is in {reserved}, reserved as addresses of {SPECIAL[reserved]}; use a private range"
-            )
+            message = f"{path[-1]} {text} is in {reserved}, reserved for {SPECIAL[reserved]}; use a private range"
             yield RESERVED.at(source, path, message)
 
 

@@ -35,7 +35,7 @@ NOT_INSTALLABLE = Rule(
     id="pairing/not-installable",
     title="An operator that Trainyard cannot install has managed: false.",
     why="otherwise nothing installs it",
-    fix="install it yourself, and set managed: false",
+    fix="install the operator yourself, and set managed: false",
     source=DOCS,
     layer="pairing",
 )

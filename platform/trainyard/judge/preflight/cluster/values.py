@@ -111,7 +111,7 @@ def compare(
         expected = shipped[key]
         wrong = mismatch(key, value, expected)
         if wrong is not None:
-            message = f"value {'.'.join(here)!r} of {site.name} should be {wrong}, not {kind(value)}"
+            message = f"value {'.'.join(here)!r} of {site.name} must be {wrong}, not {kind(value)}"
             yield TYPE.at(source, path, message)
         elif isinstance(value, Mapping) and isinstance(expected, Mapping) and expected:
             yield from compare(site, value, expected, here, source)
@@ -164,7 +164,7 @@ def validate(site: Site, shipped: Defaults, source: Source) -> Iterator[Finding]
                     yield from unknown_keys(site, (*map(str, inside), str(key)), choices, source)
             continue
         wanted = JSON_TYPES.get(str(error.validator_value)) if error.validator == "type" else None
-        found = f"should be {wanted}, not {kind(error.instance)}" if wanted else f"violates rule {error.validator!r}"
+        found = f"must be {wanted}, not {kind(error.instance)}" if wanted else f"violates rule {error.validator!r}"
         message = f"value {format_path(inside)!r} of {site.name} {found}"
         yield (TYPE if wanted else SCHEMA).at(source, (*site.at, "values", *inside), message)
 

@@ -145,7 +145,7 @@ def check_ports(run: Resolved) -> Iterator[Finding]:
         for index, entry in enumerate(container.get("ports") or ()):
             port = entry.get("containerPort")
             if port in taken:
-                message = f"containerPort is {port}, which {taken[port]} in this pod uses too; use another port"
+                message = f"containerPort is {port}, but {taken[port]} on that port of this pod; use another"
                 yield TAKEN.at(run.run.source, (*path, "ports", index, "containerPort"), message)
 
 

@@ -68,8 +68,8 @@ def check_part(run: Resolved, worker: RoleSpec, cluster: Cluster) -> Iterator[Fi
     if not 0 < worker.gpus < gpus:
         return
     refused = aligned and aligns(worker.pool)
-    end = "pod on the node is rejected" if refused else "pod's GPUs are far from its NICs"
-    message = f"fabric is 'rdma' with {worker.gpus} of {gpus} GPUs; a second {end}, use whole nodes"
+    end = "the node rejects a second pod" if refused else "a second pod's NICs are far from its GPUs"
+    message = f"fabric is 'rdma' with {worker.gpus} of {gpus} GPUs: {end}; use whole nodes"
     severity = Severity.ERROR if refused else Severity.WARNING
     yield RATIO.at(run.run.source, ("gpusPerNode",), message, severity=severity)
 

@@ -85,7 +85,8 @@ def check_budget(run: Resolved) -> Iterator[Finding]:
     lost = losses(run.run, run.specs)
     if lost.count > job.restarts:
         message = (
-            f"restarts is {job.restarts}, but {lost.words} lose about {lost.count:.2g} nodes; raise or remove restarts"
+            f"restarts is {job.restarts}, but the job may lose {lost.count:.2g} nodes ({lost.words}); raise or remove "
+            "restarts"
         )
         yield BUDGET.at(run.run.source, ("restarts",), message)
 
@@ -97,7 +98,7 @@ def check_saves(run: Resolved) -> Iterator[Finding]:
     pods = lost.count / job.array.of if job.array is not None else lost.count
     if job.checkpoint is None:
         if job.spot and pods >= 1:
-            message = f"the job saves no checkpoints, but {lost.words} lose about {pods:.2g} nodes; add checkpoint"
+            message = f"the job saves no checkpoints, but may lose {pods:.2g} nodes ({lost.words}); add checkpoint"
             yield UNSAVED.at(source, ("spot",), message)
     elif pods > 0:
         between = (job.max_hours or MONTH) * 60 / pods
@@ -116,6 +117,6 @@ def check_mortal(run: Resolved) -> Iterator[Finding]:
     lost = losses(run.run, roles)
     if spot is None and lost.count < 1:
         return
-    why = f"{spot.name} is on spot nodes" if spot else f"{lost.words} lose about {lost.count:.2g} nodes"
+    why = f"{spot.name} is on spot nodes" if spot else f"the job may lose {lost.count:.2g} nodes ({lost.words})"
     message = f"a drained pod fails the {run.kind.name} for good, and {why}; use another kind, such as JobSet"
     yield MORTAL.at(run.run.source, ("kind",), message)

@@ -52,8 +52,8 @@ def longest(specs: Specs, cluster: str) -> str:
     """Return the fix for a job that takes longer to end than its cluster gives, with the place of that setting."""
     place = specs.sources[f"cluster/{cluster}"].location(FIELD, key=True)
     if "longest_grace_seconds" in specs.clusters[cluster].model_fields_set:
-        return f"raise {FIELD[0]} at {place}, or shorten the job"
-    return f"set {FIELD[0]} in {place.file}, or shorten the job"
+        return f"raise {FIELD[0]} at {place}, or let the job stop sooner"
+    return f"set {FIELD[0]} in {place.file}, or let the job stop sooner"
 
 
 def of_team(specs: Specs, cluster: str, team: str) -> Allowance:

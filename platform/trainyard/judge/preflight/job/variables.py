@@ -35,7 +35,7 @@ OPTION = Rule(
     id="run/launcher-option",
     title="Options of the launcher are not in args.",
     why="args go to the program: the number of processes stays the same, or the program rejects the option",
-    fix="remove it: nodes, processesPerNode and restarts set the launcher's options",
+    fix="remove the option: nodes, processesPerNode and restarts set the launcher's options",
     source="pytorch v2.9 torch/distributed/run.py; accelerate commands/launch.py; deepspeed launcher/runner.py; "
     "paddle v3.2 python/paddle/distributed/launch/context/args_envs.py; horovod v0.28 horovod/runner/launch.py",
     layer="run",

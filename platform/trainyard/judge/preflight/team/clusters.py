@@ -46,7 +46,7 @@ METADATA = Rule(
     id="spec/egress-metadata",
     title="Pods cannot reach their node's credentials.",
     why=(
-        "with these credentials a pod is the node to the cloud provider, and can read what any team's pods on it "
+        "with these credentials a pod is its node for the cloud provider, and can read what any team's pods on it "
         "may read"
     ),
     fix="give the job a service account with its own identity",
@@ -179,7 +179,7 @@ def check_accounts(team: Team, source: Source) -> Iterator[Finding]:
     for name, account in team.accounts.items():
         for cloud in malformed_providers(account.annotations):
             path = ("serviceAccounts", name, "annotations", cloud.annotation)
-            message = f"{cloud.annotation} is {account.annotations[cloud.annotation]!r}, but should be {cloud.should}"
+            message = f"{cloud.annotation} is {account.annotations[cloud.annotation]!r}, but must be {cloud.should}"
             yield IDENTITY.at(source, path, message, source=cloud.source)
 
 

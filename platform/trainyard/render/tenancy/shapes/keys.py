@@ -31,7 +31,7 @@ class Pairs(Shape):
     def breaches(self, value: Any, path: Path, subject: str, about: About) -> Iterator[Breach]:
         """Refuse keys of others, and values that are not the run's."""
         if not isinstance(value, Mapping):
-            yield Breach(subject, path, f"{field_of(path)} should be a map; change it")
+            yield Breach(subject, path, f"{field_of(path)} must be a map; change it")
             return
         for key, text in value.items():
             if self.exact and f"{key}={text}" in about.allowance.lists[self.exact]:

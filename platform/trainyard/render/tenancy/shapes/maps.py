@@ -27,7 +27,7 @@ class Fields(Shape):
     def breaches(self, value: Any, path: Path, subject: str, about: About) -> Iterator[Breach]:
         """Refuse unknown fields, and look into the others."""
         if not isinstance(value, Mapping):
-            yield Breach(subject, path, f"{field_of(path)} should be a map; change it")
+            yield Breach(subject, path, f"{field_of(path)} must be a map; change it")
             return
         for key, inner in value.items():
             shape, of = self.fields.get(key), self.about.get(key, subject)
@@ -79,7 +79,7 @@ class Items(Shape):
     def breaches(self, value: Any, path: Path, subject: str, about: About) -> Iterator[Breach]:
         """Look into every item."""
         if not isinstance(value, list):
-            yield Breach(subject, path, f"{field_of(path)} should be a list; change it")
+            yield Breach(subject, path, f"{field_of(path)} must be a list; change it")
             return
         for index, element in enumerate(value):
             yield from self.item.breaches(element, (*path, index), subject, about)
@@ -99,7 +99,7 @@ class Values(Shape):
     def breaches(self, value: Any, path: Path, subject: str, about: About) -> Iterator[Breach]:
         """Look into every value."""
         if not isinstance(value, Mapping):
-            yield Breach(subject, path, f"{field_of(path)} should be a map; change it")
+            yield Breach(subject, path, f"{field_of(path)} must be a map; change it")
             return
         for key, entry in value.items():
             yield from self.value.breaches(entry, (*path, key), subject, about)

@@ -113,7 +113,7 @@ class Same(Shape):
         """Refuse another's."""
         if value != about.own[self.own]:
             message = (
-                f"{field_of(path)} is {show(value)}, but should be {about.own[self.own]!r}, the run's value; remove it"
+                f"{field_of(path)} is {show(value)}, but must be {about.own[self.own]!r}, the run's value; remove it"
             )
             yield Breach(subject, path, message)
 

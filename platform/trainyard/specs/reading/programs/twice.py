@@ -38,7 +38,7 @@ def difference(first: Answer, other: Answer, factor: str = "") -> Answer | None:
         path = where(job["job"], there[name]["job"])
         if path is not None:
             at = format_path(path)
-            message = f"jobs() yields other jobs each time, at {at} of {name!r}, {HELP[factor]}"
+            message = f"jobs() yields different jobs each time: {at} of {name!r} differs {HELP[factor]}"
             return {"message": message, "line": job["line"], "path": at}
     if more := next((name for name in there if name not in made), None):
         return {"message": f"jobs() yields {more!r} only sometimes, {HELP[factor]}", "line": there[more]["line"]}

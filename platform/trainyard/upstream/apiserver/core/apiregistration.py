@@ -15,7 +15,7 @@ SERVICE = Rule(
     "core/api-service",
     "k8s.io/kube-aggregator v0.35.4 pkg/apis/apiregistration/validation/validation.go",
     title="An APIService has a matching name, valid priorities and a consistent service.",
-    fix="correct the field in the message; the name must be <version>.<group>",
+    fix="name the object <version>.<group>; keep the priorities within the limits that the message gives",
 )
 
 

@@ -23,7 +23,7 @@ CONTROLLER = Rule(
     "core/controller",
     f"{SOURCE} ValidateDeploymentSpec",
     title="A Deployment, DaemonSet or ReplicaSet has a selector, a pod template and valid counts.",
-    fix="correct the field in the message, and add spec.selector and spec.template",
+    fix="add spec.selector and spec.template; use the number or value that the message gives",
 )
 SELECTOR = Rule(
     "core/selector",
@@ -123,7 +123,7 @@ def _check_annotation(value: Object, name: str, *, least: int) -> Iterator[Probl
     if not isinstance(given, str) or (not given and name == _ROLLBACK):
         return
     if not _WHOLE.fullmatch(given) or not least <= integer(given) < 2**63:
-        yield ANNOTATIONS.invalid(("metadata", "annotations", name), given, f"should be an integer of at least {least}")
+        yield ANNOTATIONS.invalid(("metadata", "annotations", name), given, f"must be an integer of at least {least}")
 
 
 def options_for(old: Object | None, kubernetes: str) -> Options:

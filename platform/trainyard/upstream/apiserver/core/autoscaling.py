@@ -126,7 +126,7 @@ def _check_reference(target: Object, path: Path, *, core: bool, known: bool = Fa
 def _check_metric(metric: Object, path: Path) -> Iterator[Problem]:
     kind = metric.get("type")
     if not kind:
-        yield METRIC.required((*path, "type"), "must specify a metric source type")
+        yield METRIC.required((*path, "type"))
     elif kind not in tuple(METRICS):
         yield METRIC.unsupported((*path, "type"), kind, tuple(METRICS))
     expected = METRICS.get(text(metric, "type"))
@@ -162,7 +162,7 @@ def _check_source(kind: str, source: Object, path: Path) -> Iterator[Problem]:
 def _check_metric_name(metric: Object, path: Path) -> Iterator[Problem]:
     name = metric.get("name")
     if not name:
-        yield METRIC.required((*path, "name"), "must specify a metric name")
+        yield METRIC.required((*path, "name"))
     elif detail := names.path_segment(name):
         yield METRIC.invalid((*path, "name"), name, detail)
 
@@ -170,13 +170,13 @@ def _check_metric_name(metric: Object, path: Path) -> Iterator[Problem]:
 def _check_resource(kind: str, source: Object, path: Path) -> Iterator[Problem]:
     name, container = source.get("name"), source.get("container")
     if not name:
-        yield METRIC.required((*path, "name"), "must specify a resource name")
+        yield METRIC.required((*path, "name"))
     if kind == "resource":
         return
     if isinstance(name, str) and name and (detail := container_resource_name(name)):
         yield METRIC.invalid((*path, "name"), name, detail)
     if not container:
-        yield METRIC.required((*path, "container"), "must specify a container")
+        yield METRIC.required((*path, "container"))
     elif detail := names.dns_label(container):
         yield METRIC.invalid((*path, "container"), container, detail)
 
@@ -184,7 +184,7 @@ def _check_resource(kind: str, source: Object, path: Path) -> Iterator[Problem]:
 def _check_target(target: Object, path: Path) -> Iterator[Problem]:
     kind = target.get("type")
     if not kind:
-        yield METRIC.required((*path, "type"), "must specify a metric target type")
+        yield METRIC.required((*path, "type"))
     elif kind not in _TARGETS:
         yield METRIC.invalid((*path, "type"), kind, "must be either Utilization, Value, or AverageValue")
     for field in ("value", "averageValue"):

@@ -68,7 +68,7 @@ def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Itera
         yield from check_signer(signer, ("spec", "signerName"))
     seconds = number(spec, "expirationSeconds")
     if seconds is not None and seconds < _SHORTEST:
-        yield REQUEST.invalid(("spec", "expirationSeconds"), seconds, "should be at least 600, ten minutes")
+        yield REQUEST.invalid(("spec", "expirationSeconds"), seconds, "must be at least 600, ten minutes")
 
 
 def check_signer(signer: str, path: Path) -> Iterator[Problem]:
@@ -86,7 +86,7 @@ def check_signer(signer: str, path: Path) -> Iterator[Problem]:
     if any(names.dns_label(label) for label in labels):
         yield SIGNER.invalid(path, domain, names.NOT_SUBDOMAIN)
     if len(labels) == 1:
-        yield SIGNER.invalid(path, domain, "should be a domain with at least two parts")
+        yield SIGNER.invalid(path, domain, "must be a domain with at least two parts")
     if any(names.dns_subdomain(label) for label in rest.split(".")):
         yield SIGNER.invalid(path, rest, names.NOT_SUBDOMAIN)
     if len(rest) > _LONGEST_PATH:

@@ -15,7 +15,7 @@ LEASE = Rule(
     "core/lease",
     f"{SOURCE} ValidateLeaseSpec",
     title="A Lease has valid durations, transitions and strategy.",
-    fix="correct the field in the message",
+    fix="set leaseDurationSeconds above 0 and leaseTransitions to 0 or more",
 )
 
 

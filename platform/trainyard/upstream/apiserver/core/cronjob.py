@@ -22,7 +22,7 @@ CRON = Rule(
     "core/cron-job",
     f"{SOURCE} validateCronJobSpec",
     title="A CronJob has valid history limits, deadlines and concurrencyPolicy.",
-    fix="correct the field in the message; concurrencyPolicy is Allow, Forbid or Replace",
+    fix="use Allow, Forbid or Replace for concurrencyPolicy; limits and deadlines are 0 or more",
 )
 NAME = Rule(
     "core/cron-job-name",
@@ -112,10 +112,10 @@ def _check_schedule(spec: Object, before: Object) -> Iterator[Problem]:
 
 def _zone(zone: str) -> str | None:
     if not zone:
-        return "must be left out or name a time zone"
+        return "must be a time zone such as Europe/Berlin, or be removed"
     for part in zone.split("/"):
         if part in {".", ".."} or part.startswith("-") or not _zone_part(part):
-            return "unknown time zone"
+            return "must be a time zone such as Europe/Berlin"
     if zone.lower() == "local":
         return "must be an explicit time zone"
-    return None if is_zone(zone) else "unknown time zone"
+    return None if is_zone(zone) else "must be a time zone such as Europe/Berlin"

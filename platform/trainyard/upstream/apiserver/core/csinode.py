@@ -17,7 +17,7 @@ NODE = Rule(
     "core/csi-node",
     f"{SOURCE} ValidateCSINode",
     title="A CSINode names each driver and node once, with valid counts.",
-    fix="correct the driver's field in the message",
+    fix="list each driver once with its nodeID; allocatable.count is 0 or more",
 )
 NODE_UPDATE = Rule(
     "update/csi-node",

@@ -22,7 +22,7 @@ SLICE = Rule(
     "core/endpoint-slice",
     f"{_DISCOVERY} ValidateEndpointSlice",
     title="An EndpointSlice has valid addresses, ports and address type.",
-    fix="correct the field in the message; all addresses must match addressType",
+    fix="use addresses of the type in addressType; give each port its own name",
 )
 IMMUTABLE = Rule(
     "update/endpoint-slice",

@@ -22,7 +22,7 @@ ENDPOINTS = Rule(
     "core/endpoints",
     f"{CORE} ValidateEndpoints",
     title="Endpoints have valid addresses and ports.",
-    fix="correct the field in the message; each subset needs an address",
+    fix="give each subset an address; use IP addresses and ports from 1 to 65535",
 )
 
 

@@ -17,7 +17,7 @@ EVENT = Rule(
     "core/event",
     f"{_EVENTS} ValidateEventCreate",
     title="An Event has its required fields, in the namespace of its object.",
-    fix="correct the field in the message",
+    fix="set the missing field; use one namespace for the Event and its object",
 )
 EVENT_UPDATE = Rule(
     "update/event",

@@ -81,7 +81,7 @@ def _check_rule(rule: Object, path: Path, service: names.Format) -> Iterator[Pro
         at = (*path, "http", "paths", index)
         kind = entry.get("pathType")
         if kind is None:
-            yield PATH.required((*at, "pathType"), "pathType must be specified")
+            yield PATH.required((*at, "pathType"), "must be specified")
             continue
         yield from _check_path(entry, kind, at)
         yield from _check_backend(inner(entry, "backend"), (*at, "backend"), service)

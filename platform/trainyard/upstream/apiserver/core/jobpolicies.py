@@ -19,7 +19,7 @@ FAILURE = Rule(
     "core/pod-failure-policy",
     f"{SOURCE} validatePodFailurePolicy",
     title="A pod failure policy has valid actions, exit codes and conditions.",
-    fix="correct the rule in the message; it needs either onExitCodes or onPodConditions",
+    fix="give each rule either onExitCodes or onPodConditions, and a known action",
 )
 SUCCESS = Rule(
     "core/success-policy",

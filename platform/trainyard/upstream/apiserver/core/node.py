@@ -26,7 +26,7 @@ NODE = Rule(
     "core/node",
     f"{CORE} ValidateNode",
     title="A Node has valid taints, pod CIDRs and amounts.",
-    fix="correct the field in the message",
+    fix="use at most one pod CIDR per IP family; give each taint a key and an effect",
 )
 NODE_UPDATE = Rule(
     "update/node",

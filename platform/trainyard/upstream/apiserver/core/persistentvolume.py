@@ -23,7 +23,7 @@ VOLUME = Rule(
     "core/persistent-volume",
     f"{CORE} ValidatePersistentVolumeSpec",
     title="A PersistentVolume has one source, a capacity and access modes.",
-    fix="correct the field in the message",
+    fix="set one source, capacity.storage and accessModes; a local volume also needs nodeAffinity",
 )
 IMMUTABLE = Rule(
     "update/persistent-volume",

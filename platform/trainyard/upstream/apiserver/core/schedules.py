@@ -75,7 +75,7 @@ def _range(part: str, low: int, high: int, words: dict[str, int]) -> str | None:
         if len(ends) == 1:
             last = high
     if first < low or last > high or first > last:
-        return f"must lie within {low}-{high}, in order"
+        return f"must lie within {low}-{high}, the lower end first"
     return None
 
 

@@ -35,7 +35,7 @@ SERVICE = Rule(
     "core/service",
     f"{CORE} ValidateServiceCreate",
     title="A Service has a valid type, ports, selector and addresses.",
-    fix="correct the field in the message",
+    fix="add spec.ports; remove fields that belong to another type of Service",
 )
 PORT = Rule(
     "core/service-port",

@@ -20,7 +20,7 @@ STATEFUL = Rule(
     "core/stateful-set",
     f"{SOURCE} ValidateStatefulSetSpec",
     title="A StatefulSet has a selector, a template and valid policies.",
-    fix="correct the field in the message",
+    fix="add spec.selector and spec.template; set rollingUpdate only for type RollingUpdate",
 )
 IMMUTABLE = Rule(
     "update/stateful-set",

@@ -31,7 +31,7 @@ CLASS = Rule(
     "core/storage-class",
     f"{SOURCE} ValidateStorageClass",
     title="A StorageClass or VolumeAttributesClass has a driver, valid parameters and valid modes.",
-    fix="correct the field in the message",
+    fix="set provisioner or driverName; use one of the values that the message gives",
 )
 TOPOLOGY = Rule(
     "core/storage-topology",
@@ -43,7 +43,7 @@ DRIVER = Rule(
     "core/csi-driver",
     f"{SOURCE} ValidateCSIDriver",
     title="A CSIDriver has valid modes, periods and token requests.",
-    fix="correct the field in the message",
+    fix="use one of the values that the message gives; expirationSeconds is 600 or more",
 )
 CAPACITY = Rule(
     "core/csi-capacity",

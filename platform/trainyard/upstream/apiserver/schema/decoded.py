@@ -17,6 +17,7 @@ from trainyard.upstream.apiserver.schema.walk import UNKNOWN_FIELD, Check, Fault
 
 SOURCE = "k8s.io/apimachinery v0.35.4, UnmarshalJSON"
 SIZES = {"int32": 2**31, "int64": 2**63}
+WHOLE = re.compile(r"-?\d{1,18}", re.ASCII)
 BASE64 = re.compile("(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 TIME = r"(\d{4})-(\d\d)-(\d\d)T(\d\d?):(\d\d):(\d\d)%s(?:Z|[+-](\d\d):(\d\d))"
 ANY_FRACTION = re.compile(TIME % r"(?:[.,]\d+)?", re.ASCII)
@@ -62,6 +63,8 @@ def mismatch(value: Any, go_type: str, *, secret: bool = False) -> str:
     if not secret and kind in ("boolean", "integer", "number", "string"):
         named = f"{named} {spell_value(value, limit=40)}"
     hint = "; quote it" if go_type == "string" and kind in ("boolean", "integer", "number") else ""
+    if go_type in SIZES and kind == "string" and not secret and WHOLE.fullmatch(value):
+        hint = "; remove the quotes"
     return f"must be {WANTED[go_type]}, but is {named}{hint}"
 
 

@@ -24,10 +24,10 @@ def check_embedded(value: Any) -> Faults:
     faults = []
     api_version, kind = value.get("apiVersion"), value.get("kind")
     if isinstance(api_version, str) and (not api_version or api_version.count("/") > 1):
-        message = f"invalid value: {spell_value(api_version)}: should be a group and version"
+        message = f"invalid value: {spell_value(api_version)}: must be a group and version"
         faults.append(Fault("schema/embedded", message, SOURCE, ["apiVersion"]))
     if isinstance(kind, str) and not KIND.fullmatch(kind.lower()):
-        message = f"invalid value: {spell_value(kind)}: should be a kind such as Pod"
+        message = f"invalid value: {spell_value(kind)}: must be a kind such as Pod"
         faults.append(Fault("schema/embedded", message, SOURCE, ["kind"]))
     return [*faults, *embedded_metadata(value.get("metadata"))]
 

@@ -61,7 +61,7 @@ def unique_values(*, applied: bool) -> Check:
         faults = []
         for index, item in enumerate(value):
             if isinstance(item, dict | list) or (applied and item is None):
-                message = f"invalid value: {spell_value(item)}: an element of a set should be a scalar{ONLY_APPLY}"
+                message = f"invalid value: {spell_value(item)}: an element of a set must be a scalar{ONLY_APPLY}"
                 faults.append(Fault("schema/type", message, APPLIED, [index]))
             if (identity := hashable(item)) in seen:
                 faults.append(Fault(DUPLICATE, f"duplicate value: {spell_value(item)}{suffix}", source, [index]))

@@ -54,7 +54,7 @@ def check_scale(value: Any, path: str) -> Iterator[Problem]:
             return
         value = value[key]
     if value is None or (type(value) is int and not 0 <= value < 2**31):
-        yield SCALE.invalid(keys, value, "should be from 0 to 2147483647, as its scale subresource has it")
+        yield SCALE.invalid(keys, value, "must be from 0 to 2147483647, as its scale subresource has it")
 
 
 @lru_cache(maxsize=1024)

@@ -27,11 +27,11 @@ INT_OR_STRING = [{"type": "integer"}, {"type": "string"}]
 RANGES = {"int32": 2**31, "int64": 2**63}
 LENGTHS: dict[str, tuple[str, str]] = {
     "maxLength": ("string", "may not be longer than {limit} characters"),
-    "minLength": ("string", "should be at least {limit} characters long"),
+    "minLength": ("string", "must be at least {limit} characters long"),
     "maxItems": ("list", "must have at most {limit} items"),
-    "minItems": ("list", "should have at least {limit} items"),
+    "minItems": ("list", "must have at least {limit} items"),
     "maxProperties": ("object", "must have at most {limit} properties"),
-    "minProperties": ("object", "should have at least {limit} properties"),
+    "minProperties": ("object", "must have at least {limit} properties"),
 }
 SHOWN = 12
 """Choices that a message lists."""
@@ -102,7 +102,7 @@ def bound_check(bound: float, words: str, holds: Callable[[Any, Any], bool]) -> 
     def check(value: Any) -> Faults:
         if not is_number(value) or holds(value, whole if type(value) is int else bound):
             return None
-        return invalid("schema/range", value, f"should be {words} {bound}")
+        return invalid("schema/range", value, f"must be {words} {bound}")
 
     return check
 
@@ -113,7 +113,7 @@ def multiple_of(factor: float) -> Check:
     def check(value: Any) -> Faults:
         if not is_number(value) or float(value / factor).is_integer():
             return None
-        return invalid("schema/range", value, f"should be a multiple of {factor}")
+        return invalid("schema/range", value, f"must be a multiple of {factor}")
 
     return check
 
@@ -143,7 +143,7 @@ def matches(pattern: str, patterns: Patterns) -> Check:
         except TooLarge:
             return [Fault(UNKNOWN, patterns.too_large(pattern), SOURCE)]
         if not found:
-            wanted = AMOUNT if pattern == QUANTITY else f"should match {pattern!r}"
+            wanted = AMOUNT if pattern == QUANTITY else f"must match {pattern!r}"
             return invalid("schema/pattern", value, wanted)
         if len(value) < LONGEST_REMEMBERED and len(known) < MOST_REMEMBERED:
             known.add(value)

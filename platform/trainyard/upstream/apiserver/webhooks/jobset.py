@@ -20,7 +20,7 @@ RULE = Rule(
     "webhook/jobset",
     "jobset v0.12.0 pkg/webhooks/jobset_webhook.go",
     title="A JobSet passes the checks of its webhook.",
-    fix="correct the field in the message",
+    fix="name replicated jobs that exist; shorten names that are too long; remove fields that are switched off",
 )
 
 _INT32 = 2**31 - 1
@@ -57,7 +57,9 @@ def check(review: Review) -> Iterator[Problem]:
             yield RULE.forbidden((*path, "dependsOn"), "the first replicated job cannot depend on another")
         for place, item in each(job, "dependsOn"):
             if text(item, "name") not in names_seen:
-                yield RULE.missing((*path, "dependsOn", place), item.get("name"), "must be an earlier replicated job")
+                yield RULE.missing(
+                    (*path, "dependsOn", place), item.get("name"), "must be the name of an earlier replicated job"
+                )
     yield from _check_targets(inner(spec, "successPolicy"), ("spec", "successPolicy"), names_seen)
     yield from _check_failure_policy(inner(spec, "failurePolicy"), names_seen, review.around.gates)
     if (coordinator := child(spec, "coordinator")) is not None:
@@ -142,7 +144,7 @@ def _of(detail: str) -> str:
 def _check_targets(policy: Object, path: Path, known: set[str]) -> Iterator[Problem]:
     for index, name in texts(policy, "targetReplicatedJobs"):
         if name not in known:
-            yield RULE.missing((*path, "targetReplicatedJobs", index), name, "must be a replicated job")
+            yield RULE.missing((*path, "targetReplicatedJobs", index), name, "must be the name of a replicated job")
 
 
 def _check_failure_policy(policy: Object, known: set[str], gates: frozenset[str]) -> Iterator[Problem]:
@@ -180,7 +182,7 @@ def _check_coordinator(coordinator: Object, spec: Object, owner: str) -> Iterato
     if detail := names.label_value(endpoint):
         yield RULE.invalid(path, endpoint, f"becomes a label: {detail}")
     if name not in jobs:
-        yield RULE.missing((*path, "replicatedJob"), name, "must be a replicated job")
+        yield RULE.missing((*path, "replicatedJob"), name, "must be the name of a replicated job")
         return
     replicas, inside = number(jobs[name], "replicas"), inner(jobs[name], "template", "spec")
     completions = number(inside, "completions")
@@ -265,7 +267,7 @@ def _check_scaled(now: Object, before: Object) -> Iterator[Problem]:
         if any(spec.get(field) != stored.get(field) for field in _SIZES):
             for field, size in sizes.items():
                 if size is not None and size < 1 and spec.get(field) != stored.get(field):
-                    yield RULE.invalid((*at, field), size, f"{field} must be >= 1")
+                    yield RULE.invalid((*at, field), size, "must be greater than or equal to 1")
             if None not in sizes.values() and len(set(sizes.values())) > 1:
                 detail = "completions must be equal to parallelism for Elastic Indexed Jobs"
                 yield RULE.invalid((*at, "completions"), sizes["completions"], detail)

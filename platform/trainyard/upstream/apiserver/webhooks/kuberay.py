@@ -18,7 +18,7 @@ RULE = Rule(
     "webhook/kuberay",
     "kuberay v1.6.2 ray-operator/controllers/ray/utils/validation.go, refused at reconcile",
     title="A RayCluster, RayJob or RayService passes the checks of KubeRay.",
-    fix="correct the field in the message",
+    fix="add the field that the message names, or remove one of the two fields that exclude each other",
     why="KubeRay's controller refuses the object and never starts its pods",
 )
 
@@ -92,7 +92,7 @@ def check_service(review: Review) -> Iterator[Problem]:
         yield RULE.forbidden((*path, "authOptions", "enableK8sTokenAuth"), "is not supported for a RayService")
     yield from _check_spec(cluster, review.value, path)
     if text(inner(cluster, "headGroupSpec", "headService", "metadata"), "name"):
-        yield RULE.forbidden((*path, "headGroupSpec", "headService", "metadata", "name"), "should not be set")
+        yield RULE.forbidden((*path, "headGroupSpec", "headService", "metadata", "name"), "must not be set")
     strategy = inner(review.spec, "upgradeStrategy").get("type")
     known = ("NewClusterWithIncrementalUpgrade", "NewCluster", "None")
     if strategy is not None and strategy not in known:

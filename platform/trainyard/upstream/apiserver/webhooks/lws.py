@@ -14,14 +14,14 @@ RULE = Rule(
     "webhook/lws",
     "lws v0.9.0 pkg/webhooks/leaderworkerset_webhook.go",
     title="A LeaderWorkerSet passes the checks of its webhook.",
-    fix="correct the field in the message",
+    fix="use counts of 1 or more; let subGroupSize divide size, or size - 1",
 )
 
 ROLES = Rule(
     "webhook/disaggregated-set",
     "lws v0.9.0 pkg/webhooks/disaggregatedset/disaggregatedset_webhook.go",
     title="A DisaggregatedSet passes the checks of its webhook.",
-    fix="correct the field in the message",
+    fix="use the strategy RollingUpdate, and remove fields that are not supported",
 )
 
 _INT32 = 2**31 - 1

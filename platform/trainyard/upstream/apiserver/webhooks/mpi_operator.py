@@ -13,7 +13,7 @@ RULE = Rule(
     "webhook/mpijob",
     "mpi-operator v0.8.2 pkg/apis/kubeflow/validation/validation.go, refused at reconcile",
     title="An MPIJob passes the checks of the MPI operator.",
-    fix="correct the field in the message",
+    fix="add a Launcher with 1 replica and a container; use one of the values that the message gives",
     why="the MPI operator refuses the job and never starts its pods",
 )
 

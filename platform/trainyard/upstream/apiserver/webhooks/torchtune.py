@@ -12,7 +12,7 @@ RULE = Rule(
     "webhook/trainjob-torchtune",
     "trainer v2.3.0 pkg/runtime/framework/plugins/torch/torchtune.go",
     title="A TrainJob for torchtune uses a model and settings that torchtune supports.",
-    fix="use another runtime, or correct the field in the message",
+    fix="use a runtime for one of the supported models; remove arguments that the runtime sets",
 )
 
 _MANY_NODES = "llama3_3/70B"

@@ -29,7 +29,7 @@ JOB = Rule(
     "webhook/trainjob",
     "trainer v2.3.0 pkg/webhooks/trainjob_webhook.go",
     title="A TrainJob names a runtime that exists, and has a valid name.",
-    fix="correct the field in the message",
+    fix="name an existing TrainingRuntime or ClusterTrainingRuntime; use a DNS label as its name",
 )
 PATCHES = Rule(
     "webhook/trainjob-patches",

@@ -43,7 +43,7 @@ class Job:
             f"webhook/{module}job",
             source,
             title=f"A {self.kind} passes the checks of its webhook: name, roles and containers.",
-            fix="correct the field in the message",
+            fix="use a role, policy or count that the message allows; give each role the container that it names",
         )
 
     @property
@@ -71,7 +71,7 @@ PODS = {
         f"{rule.id}-pods",
         _PODS,
         title=f"The pod templates of a {kind} are valid for the training operator.",
-        fix="correct the template's field in the message",
+        fix="write the value that the message gives, as for any pod",
         why="the training operator refuses the job and never starts its pods",
     )
     for kind, rule in RULES.items()

@@ -31,7 +31,7 @@ WEBHOOK = Rule(
     "core/webhook",
     f"{SOURCE} validateValidatingWebhook",
     title="A webhook configuration has complete webhooks with valid names, policies and timeouts.",
-    fix="correct the field in the message, such as name, sideEffects or timeoutSeconds",
+    fix="set name, sideEffects and admissionReviewVersions; timeoutSeconds is 1 to 30",
 )
 ADDRESS = Rule(
     "core/webhook-address",

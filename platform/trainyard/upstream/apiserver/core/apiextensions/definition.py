@@ -32,7 +32,7 @@ SPEC = Rule(
     "core/crd",
     f"{SOURCE} validateCustomResourceDefinitionSpec",
     title="A CustomResourceDefinition has a group, a scope and versions, of which one is stored.",
-    fix="correct the field in the message; exactly one version has storage: true",
+    fix="set group, scope and names; set storage: true in exactly one version",
 )
 NAMES = Rule(
     "core/crd-names",
@@ -102,7 +102,7 @@ def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Itera
     if detail := names.dns_subdomain(group):
         yield SPEC.invalid(("spec", "group"), group, detail)
     elif "." not in group:
-        yield SPEC.invalid(("spec", "group"), group, "should be a domain with at least one dot")
+        yield SPEC.invalid(("spec", "group"), group, "must be a domain with at least one dot")
     if spec.get("scope") not in ("Cluster", "Namespaced"):
         yield SPEC.unsupported(("spec", "scope"), spec.get("scope") or "", ("Cluster", "Namespaced"))
     if flag(spec, "preserveUnknownFields") and not flag(inner(old or {}, "spec"), "preserveUnknownFields"):
@@ -132,7 +132,7 @@ def _check_names(given: Object) -> Iterator[Problem]:
             if detail := names.dns_label_1035(name):
                 yield NAMES.invalid((*path, field, index), name, detail)
     if text(given, "kind") and given["kind"] == given.get("listKind"):
-        yield NAMES.invalid((*path, "listKind"), given["listKind"], "kind and listKind may not be the same")
+        yield NAMES.invalid((*path, "listKind"), given["listKind"], "must not be the same as kind")
 
 
 def _check_versions(spec: Object) -> Iterator[Problem]:
@@ -196,7 +196,7 @@ def _check_schema(schema: Object, path: Path, *, status: bool, release: int, for
                 yield ROOT.invalid((*path, keyword), value, "is not allowed at the root if status is a subresource")
                 break
     if flag(schema, "nullable"):
-        yield ROOT.forbidden((*path, "nullable"), "nullable cannot be true at the root")
+        yield ROOT.forbidden((*path, "nullable"), "cannot be true at the root")
     problems = check_schema(schema, path, Place(root=True))
     sound = is_convertible(schema) and is_well_formed(schema)
     if sound:
@@ -231,7 +231,7 @@ def _check_conversion(conversion: Object) -> Iterator[Problem]:
         return
     for field in ("clientConfig", "conversionReviewVersions"):
         if client is not None if field == "clientConfig" else count(webhook, field):
-            yield CONVERSION.forbidden((*at, field), "should not be set when strategy is not Webhook")
+            yield CONVERSION.forbidden((*at, field), "must not be set when strategy is not Webhook")
 
 
 def _check_approval(value: Object, group: str, old: Object | None) -> Iterator[Problem]:

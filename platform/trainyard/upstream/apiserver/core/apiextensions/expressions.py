@@ -69,7 +69,7 @@ def _check_texts(rule: Object, path: Path) -> Iterator[Problem]:
     expression, message = text(rule, "rule").strip(), text(rule, "message")
     if not expression:
         if not rule.get("rule") or text(rule, "rule"):
-            yield STATED.required((*path, "rule"), "rule is not specified")
+            yield STATED.required((*path, "rule"))
     elif message and not message.strip():
         yield STATED.invalid((*path, "message"), message, "must be non-empty if specified")
     elif _has_line_breaks(message.strip()):

@@ -112,13 +112,13 @@ def _check_keywords(schema: Object, path: Path, place: Place) -> Iterator[Proble
     if schema.get("$schema"):
         yield SCHEMA.invalid((*path, "$schema"), schema["$schema"], "is not supported")
     if count(schema, "items") and isinstance(schema.get("items"), list):
-        yield SCHEMA.forbidden((*path, "items"), "items must be a schema object and not an array")
+        yield SCHEMA.forbidden((*path, "items"), "must be a schema object and not an array")
     if place.in_metadata and flag(schema, EMBEDDED):
         yield SCHEMA.forbidden((*path, EMBEDDED), "must not be used inside of resource meta")
     if flag(schema, "uniqueItems"):
         yield SCHEMA.forbidden((*path, "uniqueItems"), "cannot be true, as it costs quadratic time")
     additional = schema.get("additionalProperties")
     if count(schema, "properties") and additional is not None and additional is not True:
-        yield SCHEMA.forbidden((*path, "additionalProperties"), "additionalProperties and properties are exclusive")
+        yield SCHEMA.forbidden((*path, "additionalProperties"), "cannot be set together with properties")
     if schema.get(PRESERVE) is False:
         yield SCHEMA.invalid((*path, PRESERVE), False, "must be true or undefined")

@@ -18,7 +18,7 @@ VERSION = Rule(
     "core/crd-version",
     f"{SOURCE} validateCustomResourceDefinitionVersion",
     title="Each version of a CustomResourceDefinition has a schema and valid settings.",
-    fix="correct the version's field in the message",
+    fix="use a name such as v1; set deprecationWarning only with deprecated: true",
 )
 SCALE = Rule(
     "core/crd-subresources",

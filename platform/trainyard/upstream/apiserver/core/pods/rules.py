@@ -16,7 +16,7 @@ AFFINITY = Rule(
     "core/affinity",
     f"{CORE} validateAffinity",
     title="Affinity rules of a pod have valid terms, weights, keys and topology keys.",
-    fix="correct the term in the message; weights are 1 to 100",
+    fix="set topologyKey in each pod term; weights are 1 to 100",
 )
 CLAIMS = Rule(
     "core/resource-claims",
@@ -28,7 +28,7 @@ CONTAINER = Rule(
     "core/container",
     f"{CORE} validateContainerCommon",
     title="Containers have a unique valid name, an image and valid policies.",
-    fix="correct the container's field in the message",
+    fix="give each container its own name and an image; use the value that the message gives",
 )
 DNS = Rule(
     "core/pod-dns",
@@ -82,7 +82,7 @@ POD = Rule(
     "core/pod",
     f"{CORE} ValidatePodSpec",
     title="The fields of a pod's spec are valid.",
-    fix="correct the field in the message",
+    fix="use a value that the message allows, or remove the field",
 )
 PORT = Rule(
     "core/container-port",
@@ -114,7 +114,7 @@ SECURITY = Rule(
     "core/security-context",
     f"{CORE} ValidateSecurityContext",
     title="The security contexts of a pod and its containers are consistent.",
-    fix="correct or remove the field in the message",
+    fix="use a value that the message allows, or remove one of two settings that contradict each other",
 )
 SYSCTL = Rule(
     "core/sysctl",
@@ -126,7 +126,7 @@ SPREAD = Rule(
     "core/topology-spread",
     f"{CORE} validateTopologySpreadConstraints",
     title="Topology spread constraints have a key, a positive maxSkew and a valid action.",
-    fix="correct the field in the message; whenUnsatisfiable is DoNotSchedule or ScheduleAnyway",
+    fix="set topologyKey and maxSkew of 1 or more; whenUnsatisfiable is DoNotSchedule or ScheduleAnyway",
 )
 TEMPLATE = Rule(
     "core/pod-template",

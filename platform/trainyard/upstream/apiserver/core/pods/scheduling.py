@@ -35,7 +35,7 @@ def check_tolerations(spec: Object, path: Path) -> Iterator[Problem]:
                 yield TOLERATION.invalid((*at, "value"), value, detail)
         elif operator == "Exists":
             if value:
-                detail = f"value must be empty, but is {spell_value(value)}"
+                detail = f"needs an empty value, not {spell_value(value)}"
                 yield TOLERATION.invalid((*at, "operator"), operator, detail)
         else:
             yield TOLERATION.unsupported((*at, "operator"), operator, ("Equal", "Exists"))

@@ -161,7 +161,7 @@ def _check_sub_paths(mount: Object, path: Path) -> Iterator[Problem]:
         if detail := paths.check_descending(mount.get(field)):
             yield MOUNT.invalid((*path, field), mount[field], detail)
     if mount.get("subPath") and mount.get("subPathExpr"):
-        yield MOUNT.invalid((*path, "subPathExpr"), mount["subPathExpr"], "subPathExpr and subPath cannot both be set")
+        yield MOUNT.invalid((*path, "subPathExpr"), mount["subPathExpr"], "cannot be set together with subPath")
 
 
 def _check_propagation(mount: Object, container: Object, path: Path) -> Iterator[Problem]:

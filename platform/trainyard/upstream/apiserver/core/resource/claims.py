@@ -48,7 +48,7 @@ CLASS = Rule(
     "core/device-class",
     f"{SOURCE} validateDeviceClassSpec",
     title="A DeviceClass has valid selectors and configuration.",
-    fix="correct the field in the message",
+    fix="use an extended resource name such as example.com/gpu",
 )
 TEMPLATE = Rule(
     "core/device-claim-template",

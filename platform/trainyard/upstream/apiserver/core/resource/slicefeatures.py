@@ -17,13 +17,13 @@ SLICE = Rule(
     "core/resource-slice",
     f"{SOURCE} validateResourceSliceSpec",
     title="A ResourceSlice has a driver, a pool, one place for its nodes and unique devices.",
-    fix="correct the field in the message; set exactly one of the node fields",
+    fix="set exactly one of the node fields that the message names; list either devices or sharedCounters",
 )
 DEVICE = Rule(
     "core/slice-device",
     f"{SOURCE} validateDevice",
     title="Devices of a ResourceSlice have valid attributes, capacities, counters and taints.",
-    fix="correct the device's field in the message",
+    fix="remove the field, or set the one that it needs; the message names both",
 )
 
 PLACES = ("nodeName", "nodeSelector", "allNodes")
@@ -51,7 +51,7 @@ def check_device(device: Object, path: Path, *, apart: bool) -> Iterator[Problem
                 yield DEVICE.forbidden(at, "allowMultipleAllocations must be true")
     for field, other in (_BINDING, _BINDING[::-1]):
         if count(device, field) and not count(device, other):
-            yield DEVICE.invalid((*path, other), None, f"{other} are required to use {field}")
+            yield DEVICE.invalid((*path, other), None, f"must be set to use {field}")
         if count(device, field) > _MOST_CONDITIONS:
             yield DEVICE.too_many((*path, field), count(device, field), _MOST_CONDITIONS)
     yield from _check_conditions(device, path)

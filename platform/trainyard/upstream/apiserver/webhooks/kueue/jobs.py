@@ -17,7 +17,7 @@ BATCH = Rule(
     "webhook/kueue-batch-job",
     "kueue v0.19.2 pkg/controller/jobs/job/job_webhook.go",
     title="The Kueue annotations of a queued Job suit its parallelism and completions.",
-    fix="correct or restore the annotation in the message",
+    fix="set job-min-parallelism below parallelism; restore fields that may not change while the Job runs",
 )
 
 MIN_PARALLELISM = "kueue.x-k8s.io/job-min-parallelism"
@@ -112,10 +112,10 @@ def _check_equal(spec: Object, written: str) -> Iterator[Problem]:
     if not enabled:
         return
     if spec.get("completionMode") in (None, "NonIndexed"):
-        yield BATCH.invalid(path, written, "should not be enabled for NonIndexed jobs")
+        yield BATCH.invalid(path, written, "must not be enabled for NonIndexed jobs")
     parallelism, completions = number(spec, "parallelism"), number(spec, "completions")
     if (1 if parallelism is None else parallelism) != (1 if completions is None else completions):
-        detail = f"should be equal to parallelism when {EQUAL} is true"
+        detail = f"must be equal to parallelism when {EQUAL} is true"
         yield BATCH.invalid(("spec", "completions"), spec.get("completions"), detail)
 
 

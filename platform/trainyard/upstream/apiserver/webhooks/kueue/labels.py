@@ -15,13 +15,13 @@ JOB = Rule(
     "webhook/kueue-job",
     "kueue v0.19.2 pkg/controller/jobframework/validation.go",
     title="Kueue's labels on a job are valid, and do not change while it runs.",
-    fix="correct or restore the label in the message",
+    fix="use a name that exists and is valid; restore a label that may not change while the job runs",
 )
 GATED = Rule(
     "webhook/kueue-admission-gate",
     "kueue v0.19.2 pkg/util/webhook/validation_admissiongatedby.go",
     title="The admission gates of a job are valid names, and an update adds none.",
-    fix="correct or restore the annotation in the message",
+    fix="list each gate once as a name such as example.com/gate; an update may only remove gates",
 )
 
 PREBUILT = "kueue.x-k8s.io/prebuilt-workload-name"

@@ -17,25 +17,25 @@ QUEUE = Rule(
     "webhook/cluster-queue",
     "kueue v0.19.2 pkg/webhooks/clusterqueue_webhook.go",
     title="A ClusterQueue passes the checks of Kueue's webhook.",
-    fix="correct the field in the message",
+    fix="list each resource and flavor once; set limits only in a cohort",
 )
 COHORT = Rule(
     "webhook/cohort",
     "kueue v0.19.2 pkg/webhooks/cohort_webhook.go",
     title="A Cohort passes the checks of Kueue's webhook.",
-    fix="correct the field in the message",
+    fix="list each resource and flavor once; name another Cohort as parentName",
 )
 FLAVOR = Rule(
     "webhook/resource-flavor",
     "kueue v0.19.2 pkg/webhooks/resourceflavor_webhook.go",
     title="A ResourceFlavor passes the checks of Kueue's webhook.",
-    fix="correct the field in the message",
+    fix="give each taint a key and an effect; use valid label keys and values",
 )
 WORKLOAD = Rule(
     "webhook/workload",
     "kueue v0.19.2 pkg/webhooks/workload_webhook.go",
     title="A Workload passes the checks of Kueue's webhook.",
-    fix="correct the field in the message",
+    fix="use counts within the limits that the message gives; restore fields that may not change after admission",
 )
 
 FINALIZER = "kueue.x-k8s.io/resource-in-use"

@@ -17,7 +17,7 @@ CLUSTER = Rule(
     "webhook/kueue-ray-cluster",
     "kueue v0.19.2 pkg/controller/jobs/raycluster/raycluster_webhook.go",
     title="A RayCluster in a queue has a form that Kueue can manage.",
-    fix="correct the field in the message",
+    fix="rename the worker group that is called head; remove autoscaling, or make the cluster elastic",
 )
 JOB = Rule(
     "webhook/kueue-ray-job",
@@ -29,7 +29,7 @@ SERVICE = Rule(
     "webhook/kueue-ray-service",
     "kueue v0.19.2 pkg/controller/jobs/rayservice/rayservice_webhook.go",
     title="A RayService in a queue has a form that Kueue can manage.",
-    fix="correct the field in the message",
+    fix="rename the worker group that is called head; remove autoscaling, or make the cluster elastic",
 )
 
 _GATE = "kueue.x-k8s.io/elastic-job"
@@ -67,7 +67,7 @@ def _judged(spec: Object) -> bool:
 def _check_source(spec: Object) -> Iterator[Problem]:
     if inner(spec, "clusterSelector"):
         if child(spec, "rayClusterSpec") is not None:
-            detail = "a job managed by Kueue should not use an existing cluster"
+            detail = "a job managed by Kueue must not use an existing cluster"
             yield JOB.invalid(("spec", "clusterSelector"), spec["clusterSelector"], detail)
         return
     yield JOB.required(("spec", "rayClusterSpec"), "for a queued RayJob without a clusterSelector")
@@ -92,7 +92,7 @@ def _check_queued(review: Review, kind: str) -> Iterator[Problem]:
     spec = below(review.value, path)
     rule = _RULES[kind]
     if kind == "RayJob" and not flag(review.spec, "shutdownAfterJobFinishes"):
-        detail = "a job managed by Kueue should delete its cluster after finishing"
+        detail = "a job managed by Kueue must delete its cluster after finishing"
         yield rule.invalid(("spec", "shutdownAfterJobFinishes"), False, detail)  # the value shown
     if flag(spec, "enableInTreeAutoscaling"):
         if not labels.elastic(review.value):

@@ -24,7 +24,7 @@ LWS = Rule(
     "webhook/kueue-lws",
     "kueue v0.19.2 pkg/controller/jobs/leaderworkerset/leaderworkerset_webhook.go",
     title="In a queue, a LeaderWorkerSet keeps its size, containers, requests, ports and placement.",
-    fix="restore the field in the message",
+    fix="restore the old value; for another one, delete the LeaderWorkerSet and create it again",
 )
 POD = Rule(
     "webhook/kueue-pod",

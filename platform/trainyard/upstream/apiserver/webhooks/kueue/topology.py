@@ -16,7 +16,7 @@ TOPOLOGY = Rule(
     "webhook/topology-request",
     "kueue v0.19.2 pkg/controller/jobframework/tas_validation.go",
     title="Topology annotations of a pod template are valid and agree.",
-    fix="correct the annotation in the message",
+    fix="set one of the required, preferred and unconstrained topology annotations; slices also need a size",
 )
 
 REQUIRED = "kueue.x-k8s.io/podset-required-topology"

@@ -24,13 +24,13 @@ JOB = Rule(
     "webhook/volcano-job",
     "volcano v1.14.1 pkg/webhooks/admission/jobs/validate/admit_job.go",
     title="A Volcano Job has tasks with unique names and valid counts.",
-    fix="correct the field in the message",
+    fix="give each task its own name; keep minAvailable at or below the replicas",
 )
 VOLUMES = Rule(
     "webhook/volcano-volumes",
     "volcano v1.14.1 pkg/webhooks/admission/jobs/validate/util.go",
     title="Volumes of a Volcano Job have unique mount paths and one claim each.",
-    fix="correct the volume in the message",
+    fix="give each volume its own mountPath, and either volumeClaim or volumeClaimName",
 )
 
 _CORE = "1.34"
@@ -163,7 +163,7 @@ def _check_tasks(spec: Object, review: Review) -> Iterator[Problem]:
         yield from _check_template(task, path, review.namespace)
         yield from _check_partition(task, path)
     if (least := number(spec, "minAvailable") or 0) > total:
-        yield JOB.invalid(("spec", "minAvailable"), least, f"should not be greater than the {total} pods of all tasks")
+        yield JOB.invalid(("spec", "minAvailable"), least, f"must not be greater than the {total} pods of all tasks")
 
 
 def _check_template(task: Object, path: Path, namespace: str) -> Iterator[Problem]:

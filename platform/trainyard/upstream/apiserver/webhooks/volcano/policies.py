@@ -12,7 +12,7 @@ RULE = Rule(
     "webhook/volcano-policies",
     "volcano v1.14.1 pkg/webhooks/admission/jobs/validate/util.go",
     title="Lifecycle policies of a Volcano Job have valid events, exit codes and actions.",
-    fix="correct the policy in the message",
+    fix="set either events or exitCode, not 0; use a known action",
 )
 
 ANY = "*"

@@ -24,7 +24,7 @@ QUEUE = Rule(
     "webhook/volcano-queue",
     f"{_SOURCE}/queues/validate/validate_queue.go",
     title="A Volcano Queue has valid weights, amounts and a valid parent.",
-    fix="correct the field in the message",
+    fix="keep guarantee at most deserved, deserved at most capability, and children at most their parent",
 )
 GROUP = Rule(
     "webhook/volcano-podgroup",
@@ -36,13 +36,13 @@ NODE = Rule(
     "webhook/volcano-hypernode",
     "volcano v1.14.1 pkg/webhooks/admission/hypernodes/validate/admit_hypernode.go",
     title="A HyperNode has members with one valid selector each.",
-    fix="correct the member in the message",
+    fix="give each member exactly one of exactMatch, regexMatch and labelMatch",
 )
 CRON = Rule(
     "webhook/volcano-cronjob",
     f"{_SOURCE}/cronjobs/validate/admit_cronjob.go",
     title="A Volcano CronJob has a valid schedule and job template.",
-    fix="correct the field in the message",
+    fix="use a schedule such as '0 3 * * *'; correct the job template as you would a Volcano Job",
 )
 
 _GROUP = "scheduling.volcano.sh"

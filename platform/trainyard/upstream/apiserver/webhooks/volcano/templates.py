@@ -17,7 +17,7 @@ RULE = Rule(
     "webhook/volcano-template",
     "k8s.io/kubernetes v1.34.4 pkg/apis/core/validation/validation.go",
     title="The pod templates of a Volcano Job are valid pods.",
-    fix="correct the template's field in the message",
+    fix="write the value that the message gives, as for any pod",
 )
 
 _PATH: Path = ("template", "spec")
