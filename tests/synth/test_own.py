@@ -43,11 +43,11 @@ def said(done: Done) -> list[str]:
 OBJECTS: dict[str, tuple[dict[str, str], str]] = {
     "two files of one folder": (
         {"platform_a": config_map("x"), "platform_b": config_map("x")},
-        "platform/b.yaml:4:9: error: object ConfigMap 'x' of namespace 'nlp' is also defined in {extra}/platform/a.yaml",
+        "platform/b.yaml:4:9: error: object ConfigMap 'x' of namespace 'nlp' is also in {extra}/platform/a.yaml",
     ),
     "two folders of one cluster": (
         {"platform_a": config_map("x"), "teams_nlp_b": config_map("x")},
-        "teams/nlp/b.yaml:4:9: error: object ConfigMap 'x' of namespace 'nlp' is also defined in {extra}/platform/a.yaml",
+        "teams/nlp/b.yaml:4:9: error: object ConfigMap 'x' of namespace 'nlp' is also in {extra}/platform/a.yaml",
     ),
     "a List": (
         {"platform_a": "apiVersion: v1\nkind: List\nitems: []\n"},
@@ -59,7 +59,7 @@ OBJECTS: dict[str, tuple[dict[str, str], str]] = {
     ),
     "a file and a program": (
         {"platform_a": config_map("b-x"), "platform_b": program("x")},
-        "platform/b.py:3:1: error: object ConfigMap 'b-x' of namespace 'nlp' is also defined in {extra}/platform/a.yaml",
+        "platform/b.py:3:1: error: object ConfigMap 'b-x' of namespace 'nlp' is also in {extra}/platform/a.yaml",
     ),
     "one name in one program": (
         {"platform_a": program("x") + ADD.format(scope="scope", id="y").replace("}", ", 'name': 'a-x'}")},

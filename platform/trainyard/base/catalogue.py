@@ -64,11 +64,14 @@ def kept_entries(root: Path | None = None) -> Mapping[str, Entry]:
     To import every module that declares a rule takes a second.
     """
     memory = Memory(cached.private("catalogue", outside=root), World())
-    rows = memory.remember(
+    rows: list[Any] = memory.remember(
         lambda: [(asdict(entry.rule), entry.sources, entry.declared) for entry in entries(root).values()], str(root)
     )
-    rules = [(Rule(**{**rule, "severity": Severity(rule["severity"])}), *rest) for rule, *rest in rows]
-    return {rule.id: Entry(rule, tuple(sources), tuple(declared)) for rule, sources, declared in rules}
+    rules = [Rule(**{**rule, "severity": Severity(rule["severity"])}) for rule, _, _ in rows]
+    return {
+        rule.id: Entry(rule, tuple(sources), tuple(declared))
+        for rule, (_, sources, declared) in zip(rules, rows, strict=True)
+    }
 
 
 def rule_of(id_: str, policies: Iterable[Path]) -> Rule | None:

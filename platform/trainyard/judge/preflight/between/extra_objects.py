@@ -68,7 +68,7 @@ def check_object(value: Any, place: Location, taken: Taken) -> Iterator[Finding]
     if missing:
         yield WHOLE.of(place, f"the object has no {missing[0]}; add it")
     elif identity in taken:
-        where = "defined twice" if taken[identity] == place.file else f"also defined in {taken[identity]}"
+        where = "defined twice" if taken[identity] == place.file else f"also in {taken[identity]}"
         yield TWICE.of(place, f"{show_identity(identity)} is {where}; keep one of them")
     else:
         taken[identity] = place.file
