@@ -2,7 +2,7 @@
 
 Why: A folder without a volume is part of the container, so checkpoints are lost with the pod.
 Fix: mount a volume there, or save into a folder on one.
-Source: kubernetes/website v1.35 content/en/docs/concepts/storage/volumes.md; platform/trainyard/specs/trainers
+Source: kubernetes/website v1.35 content/en/docs/concepts/storage/volumes.md; platform/trainyard/upstream/trainers
 """
 
 from collections.abc import Iterator, Mapping

@@ -173,7 +173,7 @@ def test_variants_of_concurrent_admission_are_not_judged(tmp_path):
         operators = {**CLUSTER["operators"], "kueue": {"version": "0.19.2", "values": own}}
         (found[gate],) = verdicts(checked(tmp_path / gate, {"operators": operators}, {"train": {}}, queue))
     assert found["ConcurrentAdmission"].word == "not judged"
-    assert found["ConcurrentAdmission"].detail.startswith("queue research has a concurrentAdmissionPolicy, ")
+    assert found["ConcurrentAdmission"].detail.startswith("queue research has a concurrentAdmissionPolicy; ")
     assert found["PartialAdmission"].word == "fits"
 
 

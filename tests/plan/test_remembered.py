@@ -32,7 +32,7 @@ class Changes:
         self.repo, self.chance, self.warm = Repo(root / "repo"), chance, root / "warm"
         self.jobs: dict[str, dict[str, Any]] = {}
         for number in range(3):
-            self.jobs[f"nlp/job-{number}"] = {**JOB, "nodes": 1, "image": PIN.format(number)}
+            self.jobs[f"nlp/job-{number}"] = {**JOB, "nodes": 1, "image": PIN.format(number + 1)}
         self.cluster: dict[str, Any] = CLUSTER
         self.team: dict[str, Any] = TEAM
         self.repo.put("policies/own-few.yaml", FEW.format(most=3))
@@ -53,7 +53,7 @@ class Changes:
 
     def image(self) -> None:
         """Give a job the image of another, or a new one."""
-        self.job(image=PIN.format(self.chance.randrange(5)))
+        self.job(image=PIN.format(self.chance.randrange(1, 6)))
 
     def nodes(self) -> None:
         """Make a job larger or smaller."""

@@ -20,6 +20,9 @@ JOB = f"{OURS}/job"
 RUN = f"{OURS}/run"
 """Of everything that a run is made of: the run's name."""
 
+OBJECT = f"{OURS}/object"
+"""Of the pods of one object that runs as processes here: its name."""
+
 QUEUE = "kueue.x-k8s.io/queue-name"
 PRIORITY = "kueue.x-k8s.io/priority-class"
 MAX_TIME = "kueue.x-k8s.io/max-exec-time-seconds"

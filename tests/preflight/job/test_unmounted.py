@@ -10,7 +10,7 @@ from make import make_job_file, make_repository, make_specs
 from trainyard.judge.preflight.job.unmounted import check
 from trainyard.judge.preflight.jobs import run_of
 from trainyard.judge.preflight.subjects import OneJob
-from trainyard.specs.trainers import reading, saving, trainers
+from trainyard.upstream.trainers import reading, saving, trainers
 
 SAVED = {"checkpoint": {"volume": "checkpoints", "size": "10Gi"}}
 DATA = {"data": [{"volume": "checkpoints", "mountPath": "/data"}]}

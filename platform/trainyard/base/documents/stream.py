@@ -27,10 +27,9 @@ def recode_utf8(data: bytes) -> bytes:
 def whole_file_problem(data: bytes) -> Problem | None:
     """Return the problem that makes the whole file unreadable: its size or its encoding."""
     if len(data) > FILE_BYTES:
-        size = len(data) / MIB
-        return Problem(
-            "decode/size", f"file has {size:.0f} MiB, but the limit is {FILE_BYTES // MIB} MiB; split it", 1, 1
-        )
+        size, limit = f"{len(data) / MIB:.0f}", str(FILE_BYTES // MIB)
+        many = f"{size} MiB, but the limit is {limit} MiB" if size != limit else f"more than {limit} MiB"
+        return Problem("decode/size", f"file has {many}; split it", 1, 1)
     if data.startswith((*UTF16, *UTF32)):
         name = "UTF-32" if data.startswith(UTF32) else "broken UTF-16"
         return Problem("decode/encoding", f"file is {name}; save it as UTF-8", 1, 1)

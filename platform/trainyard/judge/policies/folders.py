@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from trainyard.upstream.trainers import saving
+
 if TYPE_CHECKING:
     from trainyard.judge.policies.places import Place
 
@@ -48,8 +50,6 @@ def within(path: str, folder: str) -> bool:
 
 def unheld(options: Mapping[str, tuple[Place, str]], mounted: Iterable[str]) -> Iterator[Saved]:
     """Yield the folders into which a program saves, by the options of usual trainers, and that no mount holds."""
-    from trainyard.specs.trainers import saving  # what asks for no folders starts without specs
-
     tops = [posixpath.normpath(path) for path in mounted]
     for option, (place, value) in options.items():
         folder = folder_of(value) if key(option) in saving() else ""

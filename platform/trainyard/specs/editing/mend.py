@@ -16,7 +16,7 @@ from trainyard.base.findings import Finding, Location, Path, format_path
 MISSPELT = re.compile(r"(?:^|, )(?:unknown )?field '([^']+)'.*; did you mean '([^']+)'\?$")
 """What is said of a field that is not there, where one name is near."""
 
-UNQUOTED = re.compile(r", but must be text; (?:write it in quotes|quote it)$")
+UNQUOTED = re.compile(r"\bmust be text(?:, but is [^;]*)?; (?:write it in quotes|quote it)$")
 """What is said of a number or a truth where a text belongs."""
 
 QUOTED = re.compile(r" is '[1-9][0-9]*', but must be a whole number$")

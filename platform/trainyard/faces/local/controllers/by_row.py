@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 
+from trainyard.base.labels import OBJECT
 from trainyard.base.manifests import value_at
 from trainyard.faces.local.controllers.base import (
     Controller,
@@ -28,9 +29,6 @@ from trainyard.render.kinds import kind_of
 from trainyard.render.sizing import WORKER
 from trainyard.upstream.workloads import Carrier, PodSet
 
-LABEL = "trainyard.dev/object"
-"""What the pods of one object have in common here."""
-
 
 class ByRow(Controller):
     """Pods of any kind that has a row."""
@@ -44,7 +42,7 @@ class ByRow(Controller):
         pods = [made for pod_set in self.row.pod_sets(job) for made in self.pods(job, pod_set)]
         if not pods:
             raise RunError(f"{self.kind} {name!r} has no pods at the fields that its kind's row names")
-        return Made(tuple(pods), (service(name, namespace, {LABEL: name}, unready=True),))
+        return Made(tuple(pods), (service(name, namespace, {OBJECT: name}, unready=True),))
 
     def pods(self, job: Object, pod_set: PodSet) -> Iterator[Pod]:
         """Yield the pods of one pod set."""
@@ -52,7 +50,7 @@ class ByRow(Controller):
         index = self.index(job, pod_set)
         for number in range(pod_set.count):
             host = self.host(job, pod_set, number)
-            made = pod(value_at(job, pod_set.template), host, namespace, labels={LABEL: name})
+            made = pod(value_at(job, pod_set.template), host, namespace, labels={OBJECT: name})
             made["spec"] = spec = copy.deepcopy(made["spec"])
             spec.setdefault("hostname", host)
             spec.setdefault("subdomain", name)

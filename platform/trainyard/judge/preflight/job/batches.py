@@ -48,7 +48,7 @@ def read_settings(text: str) -> Mapping[str, Any]:
     """Return a file's settings where they are DeepSpeed's, nothing else."""
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) and (WHOLE in value or MICRO in value) else {}
 

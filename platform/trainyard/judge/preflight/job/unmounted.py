@@ -14,14 +14,14 @@ from trainyard.judge.preflight.job.volumes import targets
 from trainyard.judge.preflight.subjects import JOB, OneJob
 from trainyard.render.parts.storage import LAUNCH_FOLDER
 from trainyard.specs import Job, Repository
-from trainyard.specs.trainers import reading, saving
+from trainyard.upstream.trainers import reading, saving
 
 UNMOUNTED = Rule(
     id="run/unmounted",
     title="Folders that a program saves into, or reads data from, are on a volume.",
     why="a folder without a volume is in the container: its files are lost with the pod, and data is not in it",
     fix="use a folder of checkpoint or data; add options of your own programs to folders in repository.yaml",
-    source="platform/trainyard/specs/trainers; kubernetes/website v1.35 content/en/docs/concepts/storage/volumes.md",
+    source="platform/trainyard/upstream/trainers; kubernetes/website v1.35 content/en/docs/concepts/storage/volumes.md",
     layer="run",
     severity=Severity.WARNING,
 )

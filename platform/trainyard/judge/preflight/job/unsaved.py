@@ -52,6 +52,8 @@ def check(one: OneJob) -> Iterator[Finding]:
     if run is None or not is_known(run) or run.kind in SERVING or run.job.gpu is not None or saves(run.job):
         return
     roles = [role for role in launchers()[run.job.launcher].roles(run) if role.trains]
+    if "repository" in one.broken or any(role.nodes > role.pool.nodes for role in roles):
+        return  # the bound, or the size, is wrong: that is said elsewhere
     gpus = sum(role.nodes * role.gpus for role in roles)
     hours = run.job.max_hours
     if gpus and (spent := gpus * (hours or MONTH)) > (bound := one.specs.repository.unsaved_gpu_hours) / 2:

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from typing import Any
 
 from trainyard.base.documents import load
 from trainyard.base.errors import SpecError
-from trainyard.specs.models.base import Spec, Text
 
 
-class Trainer(Spec):
+@dataclass(frozen=True, slots=True)
+class Trainer:
     """One training program, or a family of them; names are without dashes in front and with `_` for `-`."""
 
-    title: Text
-    source: Text
+    title: str
+    source: str
     """Repository, release and file of the options."""
-    saves: tuple[Text, ...] = ()
+    saves: tuple[str, ...] = ()
     """Options that name a folder into which it saves."""
-    reads: tuple[Text, ...] = ()
+    reads: tuple[str, ...] = ()
     """Options that name a folder or a file that has to be there."""
 
 
@@ -34,7 +36,13 @@ def read(name: str, content: bytes) -> Trainer:
     documents, findings = load(content, file=name)
     if findings:
         raise SpecError(f"trainer {name!r} cannot be read: {findings[0].message}")
-    return Trainer.model_validate(documents[0].value)
+    value: dict[str, Any] = documents[0].value
+    if unknown := value.keys() - Trainer.__slots__:
+        raise SpecError(f"trainer {name!r} cannot be read: {min(unknown)} is unknown")
+    try:
+        return Trainer(value["title"], value["source"], tuple(value.get("saves", ())), tuple(value.get("reads", ())))
+    except KeyError as error:
+        raise SpecError(f"trainer {name!r} cannot be read: {error.args[0]} is missing") from error
 
 
 @cache
