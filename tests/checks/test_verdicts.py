@@ -225,6 +225,12 @@ def test_what_waivers_decide_is_not_remembered(tmp_path: Path) -> None:
     assert kept(tmp_path / "other", result, unsteady=("",)) is None
 
 
+def test_an_object_that_counts_for_other_runs_is_not_lost(tmp_path: Path) -> None:
+    """A run's folder with nothing but a claim is no part of its own, so that nothing is remembered beside it."""
+    claim = "generated/c/runs/t/three-c/persistentvolumeclaim.yaml"
+    assert kept(tmp_path, Result([Judged(claim, 0, JOB_REF, "invalid")])) is None
+
+
 def test_what_compares_runs_is_known_of_all_or_none(tmp_path: Path) -> None:
     """With one run changed, a policy that compares runs may say something else of the others."""
     memory = Memory(Cache(tmp_path / "cache"), World())

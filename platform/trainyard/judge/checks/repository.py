@@ -90,12 +90,6 @@ class Checking:
     """What was said before, where `now` names the contents of the tree."""
     now: Snapshot | None = None
 
-    def load_known(self, name: str) -> Known | None:
-        """Return the remembered verdicts on a cluster's tree that still hold."""
-        with reads.about(cluster_file(name)):
-            found = self.parts(name)
-            return None if found is None else found.load(self.memory)
-
     def parts(self, name: str) -> Parts | None:
         """Return the parts of a cluster's tree, None where nothing tells its contents without reading them."""
         if self.now is None:
@@ -103,12 +97,6 @@ class Checking:
         olds = () if self.before is None else self.before.get(name, ())
         judges = (str(self.both), str(self.before is None), str(self.second), *self.allow_unknown.patterns)
         return parts(name, self.now, olds, *judges)
-
-    def keep(self, name: str, fresh: Fresh, seen: reads.Reads) -> None:
-        """Remember what was found on a cluster."""
-        found = self.parts(name)
-        if found is not None:
-            found.keep(self.memory, seen, fresh.result, unsteady=fresh.unsteady, compares=fresh.compares)
 
     def finish(self, result: Result) -> Result:
         """Return a cluster's result with the lines of specs, and without what is waived or was said of a job."""
@@ -374,21 +362,30 @@ def each_tree(checking: Checking, names: Sequence[str], watch: Watch = unwatched
         return
     with reads.recording(world) as record:
         reads.ask(CODE, "")
-        known = {name: checking.load_known(name) for name in names}
-        asked = {name: found for name, found in known.items() if not is_whole(checking, name, found)}
+        named = {name: checking.parts(name) for name in names}
+        known = {name: load_known(name, found, checking.memory) for name, found in named.items()}
+        asked = {name: found for name, found in known.items() if not is_whole(named[name], found)}
         judged = dict(zip(asked, judge_each(checking, asked, watch), strict=True))
     for name, found in known.items():
         if name in judged:
-            checking.keep(name, judged[name], record.reads_of(cluster_file(name)))
+            if (of_cluster := named[name]) is not None:
+                result, unsteady, compared = judged[name]
+                seen = record.reads_of(cluster_file(name))
+                of_cluster.keep(checking.memory, seen, result, unsteady=unsteady, compares=compared)
             yield checking.finish(judged[name].result)
         elif found is not None:
             yield checking.finish(join_known(found, Result()))
 
 
-def is_whole(checking: Checking, name: str, known: Known | None) -> bool:
+def load_known(name: str, parts_of: Parts | None, memory: Memory) -> Known | None:
+    """Return the remembered verdicts on a cluster's tree that still hold."""
+    with reads.about(cluster_file(name)):
+        return None if parts_of is None else parts_of.load(memory)
+
+
+def is_whole(parts_of: Parts | None, known: Known | None) -> bool:
     """Say whether everything about a cluster's tree is known."""
-    found = checking.parts(name)
-    return known is not None and found is not None and known.runs == frozenset(found.runs)
+    return known is not None and parts_of is not None and known.runs == frozenset(parts_of.runs)
 
 
 def judge_each(checking: Checking, known: Mapping[str, Known | None], watch: Watch) -> Iterator[Fresh]:

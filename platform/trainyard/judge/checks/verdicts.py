@@ -86,6 +86,8 @@ class Parts:
         """
         rows = group_by_part(result)
         left = {folder: rows.get(folder, Rows()) for folder in (AROUND, *self.runs) if folder not in unsteady}
+        if not rows.keys() <= {AROUND, *self.runs}:
+            return  # the folder of a run holds only objects that count for other runs, too
         if AROUND not in left or result.values or not all(map(is_public, left.values())):
             return
         value = {
