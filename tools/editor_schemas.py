@@ -1,4 +1,4 @@
-"""Write the JSON Schemas of what people write, for editors: schemas/trainyard/{job,cluster,team,repository}.json.
+"""Write the JSON Schemas of what people write, for editors: schemas/trainyard/{checks,cluster,job,repository,team}.json.
 
 Usage: editor_schemas.py [--check] — with --check nothing is written, and a difference exits 1.
 """
@@ -14,11 +14,12 @@ from typing import Any
 from trainyard.render.kinds import kinds
 from trainyard.render.launchers import launchers
 from trainyard.specs import Cluster, Job, Repository, Spec, Team
+from trainyard.specs.models.ignores import ChecksFile
 from trainyard.specs.shapes import names as shapes
 
 FOLDER = Path(__file__).resolve().parent.parent / "schemas" / "trainyard"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-MODELS: dict[str, type[Spec]] = {"cluster": Cluster, "job": Job, "repository": Repository, "team": Team}
+MODELS: dict[str, type[Spec]] = {"checks": ChecksFile, "cluster": Cluster, "job": Job, "repository": Repository, "team": Team}
 
 
 def schema(name: str) -> dict[str, Any]:

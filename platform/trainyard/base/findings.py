@@ -130,7 +130,7 @@ class Skipped:
     rule: str
     why: str
     partial: bool = False
-    """Whether it lacked the rest of a cluster, of which only some files were given; text reports omit it."""
+    """Whether it lacked what the files do not say, such as the rest of a cluster; texts show it only on request."""
 
 
 def format_path(path: Path) -> str:

@@ -80,3 +80,10 @@ class Rule:
             raise ValueError(f"rule {self.id!r} never warns")
         found = Finding(self.id, self.layer, message, place, weight, fix=fix, source=self.source, remedy=self.fix)
         return replace(found, hide=True) if self.hides else found
+
+
+def may_accept(rule: Rule | None, finding: Finding) -> bool:
+    """Say whether a finding in a repository may be accepted; of a rule that nobody declares, its warnings may."""
+    if finding.is_error:
+        return rule is not None and rule.may_waive and not rule.is_about_waivers
+    return rule is None or rule.waivable

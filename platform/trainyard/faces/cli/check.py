@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 import typer
 
 from trainyard.faces.cli._findings import print_output, report, view_of
+from trainyard.faces.cli._ignores import BASELINE, IGNORE, VERBOSE, WRITE_BASELINE, ignore
 from trainyard.faces.cli._options import BASE, FORMAT, QUIET, ROOT, SUMMARY, TRUST_CHECKOUT, UNSAFE_PYTHON
 
 if TYPE_CHECKING:
@@ -35,6 +36,10 @@ def command(
     fix: bool = typer.Option(False, "--fix", help="Fix simple mistakes: misspelt fields, quotes, file endings."),
     diff: bool = typer.Option(False, "--diff", help="Show what --fix changes; without --fix, write nothing."),
     strict: bool = typer.Option(False, "--strict", help="Fail on warnings too."),
+    ignored: list[str] | None = IGNORE,
+    baseline: Path | None = BASELINE,
+    write_baseline: Path | None = WRITE_BASELINE,
+    verbose: bool = VERBOSE,
     format_: str = FORMAT,
     quiet: bool = QUIET,
     summary: bool = SUMMARY,
@@ -59,7 +64,9 @@ def command(
             break
         files = [item for item in map(there, files or ()) if item]
         result = checked(_paths.sort(files) if files else named, base)
-    view = view_of("check", Path(), quiet=quiet, summary=summary, strict=strict, files=len(files or ()))
+    ignore(result, root, rules=ignored, baseline=baseline, write_baseline=write_baseline)
+    count = len(files or ())
+    view = view_of("check", Path(), quiet=quiet, summary=summary, strict=strict, verbose=verbose, files=count)
     report(result, format_, view)
     return result.exit_code(strict=strict)
 
@@ -115,6 +122,7 @@ def manifests(files: list[str]) -> Result:
         against=None,
         rulebook=open_for(Path()),
         policies=python_policies(Path()),
+        root=Path(),
         watch=lambda _: None,
     )
     result.add(broken_policies(Path()))

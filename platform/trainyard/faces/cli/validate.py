@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import typer
 
 from trainyard.faces.cli._findings import report, view_of
+from trainyard.faces.cli._ignores import BASELINE, IGNORE, VERBOSE, WRITE_BASELINE, ignore
 from trainyard.faces.cli._options import FORMAT, PYTHON, QUIET, ROOT, SUMMARY, TRUST_CHECKOUT, UNSAFE_PYTHON
 
 if TYPE_CHECKING:
@@ -24,6 +27,8 @@ EXAMPLES = (
     "trainyard validate --format sarif > trainyard.sarif",
     "helm template chart | trainyard validate -",
 )
+
+ONE_CLUSTER = "--old compares with files of one cluster; name paths of one cluster"
 
 WAYS = ("client", "server", "create")
 """How objects come to a server."""
@@ -74,6 +79,10 @@ def command(
         None, envvar="TRAINYARD_BASE", metavar="REF", help="The commit whose runs are frozen."
     ),
     strict: bool = typer.Option(False, "--strict", help="Fail on warnings too."),
+    ignored: list[str] | None = IGNORE,
+    baseline: Path | None = BASELINE,
+    write_baseline: Path | None = WRITE_BASELINE,
+    verbose: bool = VERBOSE,
     cluster: list[str] | None = typer.Option(
         None, metavar="NAME", help="Only this cluster of the repository; repeatable."
     ),
@@ -128,6 +137,7 @@ def command(
                 against=against,
                 rulebook=open_for(root),
                 policies=python_policies(root),
+                root=root,
                 watch=watch,
             )
             result.add(broken_policies(root))
@@ -145,7 +155,9 @@ def command(
                 root, clusters=cluster or (), allow_unknown=allowed.patterns, base=base, against=against, watch=watch
             )
     allowed.require_used(obj.object for obj in result.objects if obj.verdict == "unknown")
-    report(result, format_, view_of("validate", Path() if paths else root, quiet=quiet, summary=summary, strict=strict))
+    top = Path() if paths else root
+    ignore(result, root, rules=ignored, baseline=baseline, write_baseline=write_baseline, base=top)
+    report(result, format_, view_of("validate", top, quiet=quiet, summary=summary, strict=strict, verbose=verbose))
     return result.exit_code(strict=strict)
 
 
@@ -164,52 +176,69 @@ def check_named_files(
     against: str | None,
     rulebook: Rulebook,
     policies: Sequence[Policy],
+    root: Path,
     watch: Callable[[float], None],
 ) -> Result:
     """Judge what somebody names; files of a generated tree against the releases of their cluster, if none are given."""
+    from trainyard.base import credentials
     from trainyard.base.errors import TrainyardError
     from trainyard.base.system.ignored import Excluded
     from trainyard.judge.checks import inputs, twice, validate
     from trainyard.judge.checks.build import build_sources
     from trainyard.judge.checks.foreign import sift
+    from trainyard.judge.checks.ignores.apply import Accepted, known_names
+    from trainyard.judge.checks.ignores.names import Names
+    from trainyard.judge.checks.ignores.parts import Part, join, matching, parts_of, wanted
     from trainyard.judge.checks.places import by_place
     from trainyard.judge.checks.result import Result
     from trainyard.upstream.apiserver.catalog.releases import Shelf
 
-    result, excluded = Result(), Excluded(exclude)
+    result, excluded, accepted = Result(), Excluded(exclude), Accepted()
     groups = by_place(paths) if kubernetes is None and projects is None else {None: list(paths)}
     if old and len(groups) > 1:
-        raise TrainyardError("--old compares with files of one cluster; name paths of one cluster")
+        raise TrainyardError(ONE_CLUSTER)
     for place, files in groups.items():
         release, installed = place.releases(Shelf(schemas).projects()) if place else (kubernetes, projects)
         collected = inputs.collect(files, result.findings.append, excluded=excluded, passed=result.passed)
-        found = sift(collected, named=files)
+        found = sift(wanted(collected, accepted.folders, result.passed), named=files)
         if build:
             found = build_sources(found, result)
         result.passed += found.passed
         result.unrendered += found.unrendered
+        accepted.read(found.files)
+        chosen = Part(release, installed, False, place.where if place else validate.option)
+        parts = parts_of(found.files, accepted.folders, chosen)
+        if old and len(parts) > 1:
+            raise TrainyardError(ONE_CLUSTER)
         past = inputs.collect(old, result.findings.append, excluded=excluded) if old else None
         before = sift(past, named=old or ()).files if past else None
+        olds = [] if before is None else [replace(parts[0], files=before)]
         if against:
             from trainyard.judge.checks.past import files_at
 
-            before = sift(files_at(against, files, excluded), named=files).files
-        judged = validate.strangers(
-            found.files,
-            schemas,
-            kubernetes=release,
-            projects=installed,
-            allow_unknown=allow_unknown,
-            before=before,
-            rulebook=rulebook,
-            apply=apply or ("server" if place else "client"),
-            gates=gates,
-            policies=policies,
-            watch=watch,
-            where=place.where if place else validate.option,
-        )
-        twice.weigh(judged, found.resources)
-        result.extend(judged)
+            then = wanted(files_at(against, files, excluded), accepted.folders, Counter())
+            olds = parts_of(sift(then, named=files).files, accepted.folders, chosen)
+            parts = join(parts, olds)
+        for part in parts:
+            judged = validate.strangers(
+                part.files,
+                schemas,
+                kubernetes=part.kubernetes,
+                projects=part.projects,
+                allow_unknown=allow_unknown,
+                before=matching(olds, part) if old or against else None,
+                rulebook=rulebook,
+                apply=apply or ("server" if place else "client"),
+                gates=gates,
+                policies=policies,
+                watch=watch,
+                where=part.where,
+                whole=part.whole,
+            )
+            twice.weigh(judged, found.resources)
+            result.extend(judged)
+    advice = {*(policy.id for policy in policies), credentials.PLAIN.id, credentials.IN_SECRET.id}
+    accepted.apply(result, advice, Names(root, known_names(result)))
     result.notes += [f"--exclude {item!r} matches no file" for item in excluded.unused()]
     result.add(inputs.report_nothing(paths, result.passed) if not result.objects and not result.findings else ())
     return result

@@ -22,7 +22,7 @@ def render(result: Result, view: View = PLAIN) -> str:
     ordered = sorted(result.findings, key=lambda finding: (not finding.is_error, *finding.order))
     lines = [annotation(finding, view) for finding in ordered]
     if not view.quiet:
-        said = " · ".join(line for block in notices(result) for line in block.splitlines())
+        said = " · ".join(line for block in notices(result, view) for line in block.splitlines())
         lines.append(f"::notice title=trainyard {view.command}::{escaped(closing(result, view), DATA)}{suffix(said)}")
     return "".join(f"{line}\n" for line in lines)
 

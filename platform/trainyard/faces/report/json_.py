@@ -8,7 +8,7 @@ from typing import Any, get_args
 from trainyard.base.findings import Finding, Layer, Location, ObjectRef, Severity
 from trainyard.faces.report.legible import in_json
 from trainyard.faces.report.view import View
-from trainyard.judge.checks.result import Change, ChangeWord, Judged, Result, Unrendered, Update
+from trainyard.judge.checks.result import Change, ChangeWord, Ignored, Judged, Result, Unrendered, Update, Way
 
 VERSION = 1
 
@@ -40,6 +40,7 @@ def as_dict(result: Result) -> dict[str, Any]:
             if result.changes is None
             else {"changes": [change(one_change) for one_change in result.changes if one_change.changed]}
         ),
+        **({"ignored": [ignored_finding(item) for item in in_order(result)]} if result.ignored else {}),
         "findings": [
             finding(one_finding) for one_finding in sorted(result.findings, key=lambda one_finding: one_finding.order)
         ],
@@ -99,6 +100,16 @@ def finding(one_finding: Finding) -> dict[str, Any]:
     return entry
 
 
+def in_order(result: Result) -> list[Ignored]:
+    """Return the ignored findings as every report has them."""
+    return sorted(result.ignored, key=lambda item: item.finding.order)
+
+
+def ignored_finding(item: Ignored) -> dict[str, Any]:
+    """One entry of `ignored`: the finding, and what ignores it."""
+    return {**finding(item.finding), "way": item.way, "where": place(item.where), "reason": item.reason}
+
+
 def reference(ref: ObjectRef) -> dict[str, Any]:
     """An object's identity."""
     return {"apiVersion": ref.api_version, "kind": ref.kind, "namespace": ref.namespace, "name": ref.name}
@@ -129,25 +140,26 @@ def schema() -> dict[str, Any]:
     position = {"type": ["integer", "null"], "minimum": 1}
     identity = {"apiVersion": text, "kind": text, "namespace": nullable("string"), "name": text}
     update = {"enum": [*get_args(Update), None]}
-    entry = closed(
-        {
-            "rule": text,
-            "layer": {"enum": list(get_args(Layer))},
-            "severity": {"enum": [severity.value for severity in Severity]},
-            "message": text,
-            "file": text,
-            "line": position,
-            "column": position,
-            "document": {"type": ["integer", "null"], "minimum": 0},
-            "object": {"anyOf": [closed(identity), {"type": "null"}]},
-            "path": nullable("string"),
-            "spec": {"anyOf": [closed({"file": text, "line": position, "column": position}), {"type": "null"}]},
-            "fix": nullable("string"),
-            "source": nullable("string"),
-            "frozen": {"const": True},
-        },
-        optional=("frozen",),
-    )
+    spot = {"anyOf": [closed({"file": text, "line": position, "column": position}), {"type": "null"}]}
+    fields = {
+        "rule": text,
+        "layer": {"enum": list(get_args(Layer))},
+        "severity": {"enum": [severity.value for severity in Severity]},
+        "message": text,
+        "file": text,
+        "line": position,
+        "column": position,
+        "document": {"type": ["integer", "null"], "minimum": 0},
+        "object": {"anyOf": [closed(identity), {"type": "null"}]},
+        "path": nullable("string"),
+        "spec": spot,
+        "fix": nullable("string"),
+        "source": nullable("string"),
+        "frozen": {"const": True},
+    }
+    entry = closed(fields, optional=("frozen",))
+    way = {"way": {"enum": list(get_args(Way))}, "where": spot, "reason": nullable("string")}
+    accepted = closed({**fields, **way}, optional=("frozen",))
     verdict = {"enum": ["valid", "invalid", "unknown"]}
     one = closed({"file": text, "document": count, **identity, "verdict": verdict, "update": update})
     difference = closed(
@@ -176,9 +188,10 @@ def schema() -> dict[str, Any]:
                 "passed": {"type": "object", "additionalProperties": count},
                 "unrendered": {"type": "array", "items": closed({"tool": text, "folder": text, "command": text})},
                 "changes": {"type": "array", "items": difference},
+                "ignored": {"type": "array", "items": accepted},
                 "findings": {"type": "array", "items": entry},
                 "plan": plan_json.schema(),
             },
-            optional=("changes", "passed", "plan", "unrendered"),
+            optional=("changes", "ignored", "passed", "plan", "unrendered"),
         ),
     }

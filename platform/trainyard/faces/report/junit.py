@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from trainyard.base.findings import Finding
-from trainyard.faces.report.text import PLAIN
+from trainyard.faces.report.text import PLAIN, how
 from trainyard.faces.report.view import View, place
 from trainyard.judge.checks.result import Result
 
@@ -20,7 +20,7 @@ FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 def render(result: Result, view: View = PLAIN) -> str:
     """Return the report as XML; a run without anything to say is one case that passed."""
-    cases = [*(of_finding(finding, view) for finding in in_order(result)), *of_objects(result)]
+    cases = [*(of_finding(finding, view) for finding in in_order(result)), *of_ignored(result), *of_objects(result)]
     if not cases:
         cases = [case(f"trainyard {view.command}", "no problems found")]
     failures = sum(one_case.find("failure") is not None for one_case in cases)
@@ -53,6 +53,16 @@ def of_finding(finding: Finding, view: View) -> Element:
         said = SubElement(element, "system-out")
     said.text = clean("\n".join(lines))
     return element
+
+
+def of_ignored(result: Result) -> Iterator[Element]:
+    """Yield the cases of ignored findings, which count as skipped tests."""
+    for item in sorted(result.ignored, key=lambda item: item.finding.order):
+        where = place(item.finding)
+        element = case(where.file, f"{item.finding.rule} at {where}", where.file, where.line)
+        said = SubElement(element, "skipped", {"message": clean(f"ignored by {how(item)}")})
+        said.text = clean(item.finding.message)
+        yield element
 
 
 def of_objects(result: Result) -> Iterator[Element]:

@@ -25,7 +25,7 @@ def render(result: Result, view: View = PLAIN) -> str:
         parts.append("\n".join(rows))
     if text:
         parts.append(text)
-    if not view.quiet and (said := [line for block in notices(result) for line in block.splitlines()]):
+    if not view.quiet and (said := [line for block in notices(result, view) for line in block.splitlines()]):
         parts.append("\n".join(f"- {sentence(line)}" for line in said))
     return "\n\n".join(parts) + "\n"
 

@@ -17,7 +17,7 @@ from trainyard.base.findings import Finding, Location
 from trainyard.faces.report.legible import in_address, in_json
 from trainyard.faces.report.text import PLAIN
 from trainyard.faces.report.view import View, place
-from trainyard.judge.checks.result import Result
+from trainyard.judge.checks.result import Ignored, Result
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 ROOT = "%SRCROOT%"
@@ -31,7 +31,8 @@ def render(result: Result, view: View = PLAIN) -> str:
 
 def as_dict(result: Result, view: View = PLAIN) -> dict[str, Any]:
     """Return the log as plain values."""
-    findings = sorted(result.findings, key=lambda finding: finding.order)
+    accepted = {id(item.finding): item for item in result.ignored}
+    findings = sorted([*result.findings, *(item.finding for item in result.ignored)], key=lambda item: item.order)
     ids = sorted({finding.rule for finding in findings})
     index = {name: number for number, name in enumerate(ids)}
     texts = {finding.rule: finding for finding in reversed(findings)}
@@ -53,7 +54,9 @@ def as_dict(result: Result, view: View = PLAIN) -> dict[str, Any]:
                         "toolExecutionNotifications": [{"level": "note", "message": {"text": note}} for note in notes],
                     }
                 ],
-                "results": [entry(finding, index[finding.rule]) for finding in findings],
+                "results": [
+                    entry(finding, index[finding.rule]) | suppression(accepted.get(id(finding))) for finding in findings
+                ],
             }
         ],
     }
@@ -102,6 +105,17 @@ def entry(finding: Finding, index: int) -> dict[str, Any]:
     if finding.frozen:
         found["baselineState"] = "unchanged"
     return found
+
+
+def suppression(item: Ignored | None) -> dict[str, Any]:
+    """Return the properties of a result that somebody ignores, none of any other."""
+    if item is None:
+        return {}
+    found: dict[str, Any] = {"kind": "inSource" if item.way == "comment" else "external", "status": "accepted"}
+    found["justification"] = item.reason or item.way
+    if item.where is not None:
+        found["location"] = {"physicalLocation": physical(item.where)}
+    return {"suppressions": [found]} | ({"baselineState": "unchanged"} if item.way == "baseline" else {})
 
 
 def physical(where: Location) -> dict[str, Any]:

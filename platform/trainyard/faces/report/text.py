@@ -10,7 +10,7 @@ from typing import get_args
 from trainyard.base.findings import Finding, Severity, Skipped
 from trainyard.faces.report.excerpt import excerpt
 from trainyard.faces.report.view import View, hidden, place
-from trainyard.judge.checks.result import Change, ChangeWord, Result, Unrendered
+from trainyard.judge.checks.result import Change, ChangeWord, Ignored, Result, Unrendered
 from trainyard.judge.checks.twice import group_findings
 
 FEW = 10
@@ -36,16 +36,18 @@ def render(result: Result, view: View = PLAIN) -> str:
     if result.changes is not None and not view.quiet:
         blocks.append("\n".join(changes(result.changes)))
     if not view.quiet:
-        blocks += notices(result)
+        blocks += notices(result, view)
         if len(result.findings) > FEW:
             blocks.append("\n".join(by_rule(result.findings, view)))
         blocks.append(closing(result, view))
     return "\n\n".join(blocks) + "\n" if blocks else ""
 
 
-def notices(result: Result) -> Iterator[str]:
-    """Yield the notices on skipped checks, on files that were not checked, and on assumptions."""
-    if shown := [skip for skip in result.skipped if not skip.partial]:
+def notices(result: Result, view: View = PLAIN) -> Iterator[str]:
+    """Yield the notices on ignored findings, skipped checks, files that were not checked, and assumptions."""
+    if result.ignored and view.verbose:
+        yield "\n".join(ignored(result.ignored))
+    if shown := [skip for skip in result.skipped if view.verbose or not skip.partial]:
         yield "\n".join(skipped(shown))
     if result.unrendered:
         yield "\n".join(unrendered(result.unrendered))
@@ -79,6 +81,19 @@ def skipped(found: Sequence[Skipped]) -> Iterator[str]:
     """Yield a line for every reason for which rules were not asked."""
     for why in dict.fromkeys(skip.why for skip in found):
         yield f"skipped {', '.join(dict.fromkeys(skip.rule for skip in found if skip.why == why))}: {why}"
+
+
+def ignored(found: Sequence[Ignored]) -> Iterator[str]:
+    """Yield a line for each ignored finding: where it is, what ignores it, and why."""
+    for item in sorted(found, key=lambda item: item.finding.order):
+        yield f"ignored {place(item.finding)}: {item.finding.message} [{item.finding.rule}] by {how(item)}"
+
+
+def how(item: Ignored) -> str:
+    """Return what ignores a finding, and why."""
+    where = f" {item.where}" if item.where is not None else ""
+    reason = f": {item.reason}" if item.reason else ""
+    return f"{item.way}{where}{reason}"
 
 
 def unrendered(found: Sequence[Unrendered]) -> Iterator[str]:
@@ -172,6 +187,7 @@ def closing(result: Result, view: View = PLAIN) -> str:
     verdicts = ", ".join(f"{counts[name]} {name}" for name in ("valid", "invalid", "unknown") if counts[name])
     errors, warnings = plural(counts["errors"], "error"), plural(counts["warnings"], "warning")
     found = f"{paint(errors, RED, view) if counts['errors'] else errors}, {warnings}"
+    found += f", {len(result.ignored)} ignored" if result.ignored else ""
     if view.files and not counts["objects"]:
         return f"{plural(view.files, 'file')}: {found}"
     return f"{plural(counts['objects'], 'object')}{f' ({verdicts})' if verdicts else ''}: {found}"

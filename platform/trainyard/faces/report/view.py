@@ -33,6 +33,8 @@ class View:
     """How often each rule was broken, in place of the findings."""
     strict: bool = False
     """Whether warnings fail."""
+    verbose: bool = False
+    """Whether ignored findings are listed, and rules that lacked what they need."""
     files: int = 0
     """How many files were named, where they are what is counted and not objects."""
     files_at: str = ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from trainyard.base.credentials import hide, hides
-from trainyard.base.findings import Finding, ObjectRef, Skipped
+from trainyard.base.findings import Finding, Location, ObjectRef, Skipped
 
 if TYPE_CHECKING:
     from trainyard.judge.preflight.waivers import Key
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 Verdict = Literal["valid", "invalid", "unknown"]
 Update = Literal["in place", "replace", "refused"]
 ChangeWord = Literal["in place", "replace", "refused", "added", "removed"]
+Way = Literal["comment", "settings", "option", "baseline"]
+"""How somebody ignores a finding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,16 @@ class Change:
     def changed(self) -> bool:
         """Whether anything differs at all."""
         return self.word != "in place" or bool(self.fields)
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """A finding that somebody ignores: how, in which place, and for what reason."""
+
+    finding: Finding
+    way: Way
+    where: Location | None = None
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +115,8 @@ class Result:
     """What was left out because it is no object, or nobody means it: so many of `patch of a kustomization`."""
     unrendered: list[Unrendered] = field(default_factory=list)
     """Charts and kustomizations."""
+    ignored: list[Ignored] = field(default_factory=list)
+    """Findings that fail nothing, since somebody ignores them."""
 
     def extend(self, other: Result) -> None:
         """Take over what another part of the run found."""
@@ -114,6 +128,7 @@ class Result:
         self.refused |= other.refused
         self.values |= other.values
         self.passed += other.passed
+        self.ignored += other.ignored
         self.unrendered += [item for item in other.unrendered if item not in self.unrendered]
         if other.changes is not None:
             self.changes = [*(self.changes or ()), *other.changes]

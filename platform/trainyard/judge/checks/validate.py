@@ -46,15 +46,16 @@ def strangers(
     policies: Sequence[Policy] = (),
     watch: Callable[[float], None] = lambda _: None,
     where: Callable[[str], Location] = option,
+    whole: bool = False,
 ) -> Result:
     """Judge somebody else's files against a Kubernetes release and the releases installed on it.
 
     Without `projects`, the newest known release of each project counts, and the result says so. CRDs among the
     inputs define their kinds. `before` are the files as they were: with them the rules of updates count, and the
     result says what becomes of each object. The policies in Python among `policies` are asked as far as the files go:
-    what is not among them may be on the cluster. `apply` is how objects come to the server, `gates` are those that are
-    on. `watch` is told the share that is done, `where` says where a release was chosen. Much is judged with a process
-    for each core.
+    what is not among them may be on the cluster, unless the files are the `whole` of it. `apply` is how objects come
+    to the server, `gates` are those that are on. `watch` is told the share that is done, `where` says where a release
+    was chosen. Much is judged with a process for each core.
     """
     result = Result()
     known, findings = catalog.load(schemas, kubernetes=kubernetes, projects=projects, where=where)
@@ -66,7 +67,9 @@ def strangers(
         several = parallel.pays(files)
         apart = several and olds is None and not policies  # which look at all objects
         found = parallel.judge_inputs(files, judge, part, watch) if apart else None
-        result.extend(found or alone(files, judge, olds=olds, policies=policies, several=several, watch=watch))
+        result.extend(
+            found or alone(files, judge, olds=olds, policies=policies, several=several, whole=whole, watch=watch)
+        )
     result.add(twice.check(result.objects))
     result.hide()
     result.notes.append(assumed_releases(known, kubernetes=kubernetes, projects=projects))
@@ -91,6 +94,7 @@ def alone(
     olds: Iterable[Manifest] | None = None,
     policies: Sequence[Policy] = (),
     several: bool = False,
+    whole: bool = False,
     watch: Callable[[float], None] = lambda _: None,
 ) -> Result:
     """Judge files that are decoded in this process: CRDs among them define kinds, policies and what is looked up count.
@@ -116,19 +120,19 @@ def alone(
         exposed = (found for old in updates.before.values() for found in exposed_credentials(old))
         result.values |= {value for _, values in exposed for value in values}
     if policies:
-        ask(policies, manifests, result)
+        ask(policies, manifests, result, whole=whole)
     judge.rulebook.keep()
     if said := neighbours.note(values):
         result.notes.append(said)
     return result
 
 
-def ask(policies: Sequence[Policy], manifests: Sequence[Manifest], result: Result) -> None:
-    """Add to the result what policies in Python find in objects of which there may be more."""
+def ask(policies: Sequence[Policy], manifests: Sequence[Manifest], result: Result, *, whole: bool) -> None:
+    """Add to the result what policies in Python find in objects; unless they are the `whole`, there may be more."""
     from trainyard.judge.policies.run import check
     from trainyard.judge.policies.world import World
 
-    findings, skipped = check(World(tuple(manifests), complete=False), policies)
+    findings, skipped = check(World(tuple(manifests), complete=whole), policies)
     result.add(findings)
     result.skipped += skipped
 

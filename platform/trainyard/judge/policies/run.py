@@ -63,7 +63,7 @@ def problems(
         elif policy.check is None:
             continue
         elif lacking:
-            skipped.append(Skipped(policy.id, LACKS[lacking[0]], partial=not world.complete))
+            skipped.append(Skipped(policy.id, LACKS[lacking[0]], partial=True))
         else:
             found, wrong = judge_world(policy, policy.check, world)
             failed += wrong

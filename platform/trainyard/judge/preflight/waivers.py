@@ -15,7 +15,7 @@ from typing import Any
 from trainyard.base import catalogue
 from trainyard.base.findings import Finding, Layer, Severity, did_you_mean
 from trainyard.base.limits import GUESSES
-from trainyard.base.rules import Rule
+from trainyard.base.rules import Rule, may_accept
 from trainyard.base.system import files, reads
 from trainyard.base.system.data import policy_files
 from trainyard.base.system.repository import CLUSTERS, EXTRA, GENERATED, JOBS, SETTINGS, TEAMS
@@ -160,7 +160,7 @@ class Waivers:
         for waiver in self.by_rule.get(finding.rule, ()):
             if waiver.is_about(finding, job):
                 rule = self.rule(finding.rule)
-                if rule is None or rule.waivable if not finding.is_error else rule is not None and rule.may_waive:
+                if may_accept(rule, finding):
                     self.used.add(waiver.key)
                     return True
                 self.refused.add(waiver.key)
