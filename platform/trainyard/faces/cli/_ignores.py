@@ -70,4 +70,4 @@ def ignore(
 def judged(result: Result) -> Iterable[str]:
     """Return the files about which something is known."""
     places = (*result.findings, *(item.finding for item in result.ignored))
-    return {*(obj.file for obj in result.objects), *(finding.location.file for finding in places)}
+    return result.read | {*(obj.file for obj in result.objects), *(finding.location.file for finding in places)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -200,7 +199,7 @@ def check_named_files(
     for place, files in groups.items():
         release, installed = place.releases(Shelf(schemas).projects()) if place else (kubernetes, projects)
         collected = inputs.collect(files, result.findings.append, excluded=excluded, passed=result.passed)
-        found = sift(wanted(collected, accepted.folders, result.passed), named=files)
+        found = sift(wanted(collected, accepted.folders, result), named=files)
         if build:
             found = build_sources(found, result)
         result.passed += found.passed
@@ -216,7 +215,7 @@ def check_named_files(
         if against:
             from trainyard.judge.checks.past import files_at
 
-            then = wanted(files_at(against, files, excluded), accepted.folders, Counter())
+            then = wanted(files_at(against, files, excluded), accepted.folders, Result())
             olds = parts_of(sift(then, named=files).files, accepted.folders, chosen)
             parts = join(parts, olds)
         for part in parts:

@@ -117,6 +117,8 @@ class Result:
     """Charts and kustomizations."""
     ignored: list[Ignored] = field(default_factory=list)
     """Findings that fail nothing, since somebody ignores them."""
+    read: set[str] = field(default_factory=set)
+    """Files that were named, or found in folders, whatever they hold."""
 
     def extend(self, other: Result) -> None:
         """Take over what another part of the run found."""
@@ -129,6 +131,7 @@ class Result:
         self.values |= other.values
         self.passed += other.passed
         self.ignored += other.ignored
+        self.read |= other.read
         self.unrendered += [item for item in other.unrendered if item not in self.unrendered]
         if other.changes is not None:
             self.changes = [*(self.changes or ()), *other.changes]

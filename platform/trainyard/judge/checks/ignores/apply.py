@@ -94,7 +94,7 @@ def unused(rule: str, comment: Comment, result: Result) -> str:
     place = "this line" if comment.first == comment.last else "this file" if comment.first == 1 else "this document"
     lines = (finding.location.line for finding in result.findings if is_near(finding, rule, comment))
     meant = next((f"line {line}" for line in lines if line), None)
-    remedy = f"its finding is on {meant}; move the comment there" if meant else "remove the comment"
+    remedy = f"its finding is on {meant}; move the comment there" if meant else "remove it from the comment"
     return f"rule {rule!r} has no finding for {place}; {remedy}"
 
 

@@ -74,15 +74,19 @@ class Baseline:
         return Ignored(finding, "baseline", where)
 
     def unmatched(self, result: Result, judged: Iterable[str]) -> Iterator[Finding]:
-        """Yield the entries without a finding, of files that were checked or that are gone."""
+        """Yield the entries without a finding, once all files were checked, or where the file is gone."""
         checked = {relative(name, self.path) for name in judged}
         unasked = {skipped.rule for skipped in result.skipped}
         for item in result.ignored:
             if item.way != "baseline":
                 self.left[key_of(item.finding, relative(item.finding.location.file, self.path))] -= 1
+        gone = {file for _, file, _, _ in self.entries if file != PIPED and not (self.path.parent / file).exists()}
+        whole = all(
+            file in checked | gone for _, file, _, _ in self.entries
+        )  # else some need other files
         for key, file, count, place in self.entries:
-            gone = not (self.path.parent / file).exists() and file != PIPED
-            if (spare := min(count, self.left[key])) > 0 and key.rule not in unasked and (file in checked or gone):
+            spare = min(count, self.left[key])
+            if spare > 0 and key.rule not in unasked and (whole or file in gone):
                 self.left[key] -= spare
                 what = f"{key.object} has no finding of {key.rule!r}"
                 said = what if spare == count else f"count is {count}, but {key.object} has {count - spare} of them"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from trainyard.base.findings import Location
 from trainyard.judge.checks.ignores.settings import NAME, Folders, Settings
+from trainyard.judge.checks.result import Result
 
 Input = tuple[str, bytes]
 Key = tuple[str | None, tuple[tuple[str, str], ...] | None, bool]
@@ -70,14 +70,15 @@ def matching(parts: Iterable[Part], part: Part) -> list[Input]:
     return [item for other in parts if other.key == part.key for item in other.files]
 
 
-def wanted(inputs: Iterable[Input], folders: Folders, passed: Counter[str]) -> Iterator[Input]:
-    """Yield the files that settings do not exclude; the settings themselves are no manifest."""
+def wanted(inputs: Iterable[Input], folders: Folders, result: Result) -> Iterator[Input]:
+    """Yield the files that settings do not exclude, and note all; the settings themselves are no manifest."""
     for name, data in inputs:
+        result.read.add(name)
         path = folders.path(name)
         settings = folders.settings(name)
         if path.name == NAME:
             continue
         if settings is not None and settings.is_excluded(path):
-            passed[EXCLUDED] += 1
+            result.passed[EXCLUDED] += 1
         else:
             yield name, data
