@@ -81,9 +81,7 @@ class Baseline:
             if item.way != "baseline":
                 self.left[key_of(item.finding, relative(item.finding.location.file, self.path))] -= 1
         gone = {file for _, file, _, _ in self.entries if file != PIPED and not (self.path.parent / file).exists()}
-        whole = all(
-            file in checked | gone for _, file, _, _ in self.entries
-        )  # else some need other files
+        whole = all(file in checked | gone for _, file, _, _ in self.entries)  # else some need other files
         for key, file, count, place in self.entries:
             spare = min(count, self.left[key])
             if spare > 0 and key.rule not in unasked and (whole or file in gone):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -95,6 +96,7 @@ def read_part(text: str, line: int) -> Part | None:
     spans: list[tuple[int, int]] = []
     start: int | None = None
     try:
+        deque(yaml.parse(text, Loader=yaml.CSafeLoader), maxlen=0)
         for token in yaml.scan(text, Loader=yaml.CSafeLoader):
             if start is None and not isinstance(token, (*HEADS, yaml.DirectiveToken)):
                 start = token.start_mark.index
@@ -140,7 +142,7 @@ def lines_of(part: Part, at: int, line: int, *, first: bool) -> tuple[int, int]:
     if part.start is None:
         return (1, LAST) if first else (line, line)
     if at < part.start:
-        return part.line, part.line + part.text.count("\n")
+        return part.line, part.line + part.text.rstrip("\n").count("\n")
     begin = part.text.rfind("\n", 0, at) + 1
     if part.text[begin:at].strip():
         return line, line

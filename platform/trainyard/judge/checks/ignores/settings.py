@@ -134,15 +134,24 @@ class Folders:
 
 
 def load(folder: Path) -> Settings | None:
-    """Return the settings in a folder, None where it has none; what is wrong with them is among the findings."""
+    """Return the settings in a folder, None where it has none; what is wrong with them is among the findings.
+
+    A link is not followed, since a message may quote what it leads to.
+    """
     path = folder / NAME
-    if not path.is_file():
+    if not os.path.lexists(path):
         return None
     from trainyard.specs.models.ignores import ChecksFile  # which takes long to import, and few have such a file
     from trainyard.specs.reading import document
+    from trainyard.specs.reading.rules import RULES
 
     name = os.path.relpath(path)
-    source, findings = document.read(name, files.read_regular(path) or b"")
+    data = files.read(path)
+    if data is None:
+        why = "symbolic-link" if path.is_symlink() else "not-a-file"
+        message = f"{NAME} is no plain file, so it was not read; write a plain file there"
+        return Settings(folder, name, ChecksFile(), None, (RULES[why].of(Location(name), message),))
+    source, findings = document.read(name, data)
     if source is None or source.document is None:
         return Settings(folder, name, ChecksFile(), None, tuple(findings))
     said, wrong = document.validate(ChecksFile, source)
