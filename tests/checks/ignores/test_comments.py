@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from trainyard.judge.checks.ignores.comments import LAST, read
+from trainyard.base.documents.comments import LAST
+from trainyard.judge.checks.ignores.comments import read
 
 NOTE = "# trainyard: ignore gpu-shm: tried it"
 ON = {

@@ -102,7 +102,7 @@ IGNORES = {
 
 @pytest.mark.parametrize(("options", "code"), IGNORES.values(), ids=IGNORES)
 def test_an_option_ignores_rules(tmp_path, options, code):
-    """Rules are named by id, by the beginning of several, in lists and repeatedly; what is ignored is reported apart."""
+    """Rules are named by id, by the beginning of several, in lists and repeatedly; what is ignored is listed apart."""
     write(tmp_path, job=JOB % "a")
     found, _, report = judge(tmp_path, "job.yaml", "--strict", *options)
     assert found == code
@@ -252,7 +252,7 @@ BROKEN = {
 
 @pytest.mark.parametrize(("text", "rule", "line", "hint"), BROKEN.values(), ids=BROKEN)
 def test_wrong_settings_are_findings_with_a_place(tmp_path, text, rule, line, hint):
-    """What is wrong with settings is an error at its line, with the nearest fix; the manifests are judged all the same."""
+    """What is wrong with settings is an error at its line, with the nearest fix; manifests are still judged."""
     write(tmp_path, job=JOB % "a", **{".trainyard": text})
     code, found, report = judge(tmp_path, "job.yaml")
     assert (code, sorted(found)) == (1, sorted([f"{rule} error", "gpu-shm warning"]))
@@ -297,7 +297,7 @@ def test_a_baseline_knows_findings_whose_lines_and_files_move(tmp_path):
     code, found, report = judge(tmp_path, ".", "--strict", "--baseline", "known.yaml")
     assert (code, found, [item["where"]["line"] for item in report["ignored"]]) == (0, [], [4])
     write(tmp_path, sub__moved=moved.replace("gpu: 8", "gpu: 4"))
-    assert judge(tmp_path, ".", "--baseline", "known.yaml")[1] == ["gpu-shm warning", "spec/baseline warning"]
+    assert judge(tmp_path, ".", "--baseline", "known.yaml")[1] == ["spec/baseline warning", "gpu-shm warning"]
     write(tmp_path, sub__moved=(JOB % "a") + "---\n" + (JOB % "b"))
     assert judge(tmp_path, ".", "--baseline", "known.yaml")[1] == ["gpu-shm warning"]
     assert known == (tmp_path / "known.yaml").read_text()

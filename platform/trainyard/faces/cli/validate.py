@@ -187,7 +187,7 @@ def check_named_files(
     from trainyard.judge.checks.foreign import sift
     from trainyard.judge.checks.ignores.apply import Accepted, known_names
     from trainyard.judge.checks.ignores.names import Names
-    from trainyard.judge.checks.ignores.parts import Part, join, matching, parts_of, wanted
+    from trainyard.judge.checks.ignores.parts import Part, join, matching, parts_of, read_included
     from trainyard.judge.checks.places import by_place
     from trainyard.judge.checks.result import Result
     from trainyard.upstream.apiserver.catalog.releases import Shelf
@@ -199,7 +199,7 @@ def check_named_files(
     for place, files in groups.items():
         release, installed = place.releases(Shelf(schemas).projects()) if place else (kubernetes, projects)
         collected = inputs.collect(files, result.findings.append, excluded=excluded, passed=result.passed)
-        found = sift(wanted(collected, accepted.folders, result), named=files)
+        found = sift(read_included(collected, accepted.folders, result), named=files)
         if build:
             found = build_sources(found, result)
         result.passed += found.passed
@@ -215,7 +215,7 @@ def check_named_files(
         if against:
             from trainyard.judge.checks.past import files_at
 
-            then = wanted(files_at(against, files, excluded), accepted.folders, Result())
+            then = read_included(files_at(against, files, excluded), accepted.folders, Result())
             olds = parts_of(sift(then, named=files).files, accepted.folders, chosen)
             parts = join(parts, olds)
         for part in parts:

@@ -90,7 +90,7 @@ def ignored(found: Sequence[Ignored]) -> Iterator[str]:
 
 
 def how(item: Ignored) -> str:
-    """Return what ignores a finding, and why."""
+    """Return the comment, setting, option or baseline that ignores a finding, and the reason."""
     where = f" {item.where}" if item.where is not None else ""
     reason = f": {item.reason}" if item.reason else ""
     return f"{item.way}{where}{reason}"

@@ -10,9 +10,9 @@ from trainyard.base.rules import may_accept
 from trainyard.judge.checks.ignores import comments as reading
 from trainyard.judge.checks.ignores.comments import Comment
 from trainyard.judge.checks.ignores.names import Names, fits
-from trainyard.judge.checks.ignores.rules import IGNORE
 from trainyard.judge.checks.ignores.settings import Folders
 from trainyard.judge.checks.result import Ignored, Result
+from trainyard.judge.preflight.between.comments import IGNORE, SEEN
 from trainyard.upstream.apiserver.neighbours import POLICY
 
 Decide = Callable[[Finding], Ignored | None]
@@ -31,7 +31,7 @@ class Accepted:
     def read(self, inputs: Iterable[tuple[str, bytes]]) -> None:
         """Take the comments of files, where they count."""
         for name, data in inputs:
-            if reading.SEEN.encode() in data.replace(b"\0", b"") and not self.folders.is_own(name):
+            if SEEN.encode() in data.replace(b"\0", b"") and not self.folders.is_own(name):
                 found, wrong = reading.read(name, data)
                 self.comments.setdefault(name, []).extend(found)
                 self.findings += wrong
@@ -59,7 +59,7 @@ class Accepted:
         return replace(finding, severity=Severity.WARNING) if advises else finding
 
     def level(self, finding: Finding) -> tuple[str, Location] | None:
-        """Return what settings say of a finding's rule in its file."""
+        """Return the level of a finding's rule in its file, and where settings say so."""
         name = finding.location.file
         settings = self.folders.settings(name)
         return None if settings is None else settings.level(finding.rule, self.folders.path(name))
@@ -78,7 +78,7 @@ class Accepted:
         return None
 
     def unneeded(self, result: Result, names: Names, unasked: frozenset[str]) -> Iterator[Finding]:
-        """Yield what in comments names no rule, or a rule that has no finding there and was asked."""
+        """Yield a finding for each name in a comment that is no rule, or whose rule was asked and finds nothing."""
         for comment in (comment for some in self.comments.values() for comment in some):
             for rule in (rule for rule in comment.rules if rule not in comment.used):
                 if rule.endswith("*"):
@@ -122,7 +122,7 @@ def known_names(result: Result) -> set[str]:
 
 
 def by_option(given: Sequence[str], names: Names, folders: Folders) -> Decide:
-    """Return what an option ignores: in a repository of ours, what may be waived there; elsewhere everything."""
+    """Return the decision of an option: it ignores everything outside, and inside what may be waived."""
 
     def decide(finding: Finding) -> Ignored | None:
         name = next((name for name in given if fits(name, finding.rule)), None)

@@ -18,9 +18,10 @@ from trainyard.base.errors import TrainyardError
 from trainyard.base.findings import Finding, Location, ObjectRef, Severity, without_indexes
 from trainyard.base.manifests import group_of
 from trainyard.base.system import files
-from trainyard.judge.checks.ignores.rules import BASELINE, IGNORE, SETTINGS
+from trainyard.judge.checks.ignores.rules import BASELINE, SETTINGS
 from trainyard.judge.checks.inputs import PIPED
 from trainyard.judge.checks.result import Ignored, Result
+from trainyard.judge.preflight.between.comments import IGNORE
 
 HEAD = "# Known findings. `trainyard validate --write-baseline {name}` writes this file again.\n"
 VERSION = 1
@@ -123,7 +124,7 @@ def entry(item: Any, document: Document, index: int) -> tuple[Key, str, int, Loc
     """Return one entry, or what is wrong with it."""
     place = document.location(("findings", index))
     if not isinstance(item, dict):
-        return BASELINE.of(place, "entry is no map; write the baseline again")
+        return BASELINE.of(place, "entry is not a map; write the baseline again")
     texts = {name: item.get(name, "") for name in TEXTS}
     wrong = next((name for name, text in texts.items() if not isinstance(text, str)), None)
     missing = next((name for name in ("rule", "file", "message") if not texts[name]), None)

@@ -1,37 +1,25 @@
-"""Reads `# trainyard: ignore RULE: REASON` in YAML, where it is a comment and no part of a text.
+"""Reads `# trainyard: ignore RULE: REASON` in YAML.
 
 A comment counts on its line; alone on a line, for the next line; above the first field, for the document; and in
-front of the `---` of the first document, for the file. JSON has no comments.
+front of the `---` of the first document, for the file.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
-import yaml
-
-from trainyard.base.documents.positions import BOM
-from trainyard.base.documents.stream import recode_utf8, split, whole_file_problem
+from trainyard.base.documents.comments import LAST, Part, parts
 from trainyard.base.findings import Finding, Location, did_you_mean
-from trainyard.judge.checks.ignores.rules import IGNORE
+from trainyard.judge.preflight.between.comments import COMMENT, IGNORE, SEEN, WORD
 
-WORD = "ignore"
 FORM = "# trainyard: ignore RULE: REASON"
-SEEN = "trainyard:"
-COMMENT = re.compile(r"(?:(?<=\s)|^)#[ \t]*trainyard:[ \t]*(?P<word>[A-Za-z-]+)(?P<rest>[^\n]*)", re.MULTILINE)
-HEADS = (yaml.StreamStartToken, yaml.StreamEndToken, yaml.DocumentStartToken, yaml.DocumentEndToken)
-LAST = 1 << 62
-"""A line behind every other."""
 
 
 @dataclass(eq=False, slots=True)
 class Comment:
-    """One comment: what it ignores, why, and on which lines of the file."""
+    """One comment: the rules that it ignores, why, and on which lines of the file."""
 
     rules: tuple[str, ...]
     reason: str
@@ -51,37 +39,12 @@ class Comment:
         return self.last - self.first
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """The text of one document, with its first line in the file."""
-
-    text: str
-    line: int
-    spans: Sequence[tuple[int, int]]
-    """Where its texts begin and end: what looks like a comment there is none."""
-    start: int | None
-    """Where its content begins; None if it has none."""
-
-    def is_comment(self, at: int) -> bool:
-        """Say whether a place in the text is no part of a value."""
-        index = bisect_right(self.spans, (at, LAST)) - 1
-        return index < 0 or at >= self.spans[index][1]
-
-    def line_of(self, at: int) -> int:
-        """Return the line of a place, in the file."""
-        return self.line + self.text.count("\n", 0, at)
-
-
 def read(name: str, data: bytes) -> tuple[list[Comment], list[Finding]]:
-    """Return the comments of a file, and what is wrong with those that ignore nothing; of broken YAML none."""
-    data = recode_utf8(data)
-    if SEEN.encode() not in data or whole_file_problem(data):
-        return [], []
+    """Return the comments of a file, and findings on those that ignore nothing; of broken YAML neither."""
     comments: list[Comment] = []
     findings: list[Finding] = []
     begun = False
-    for text, line, problem in split(data):
-        part = None if problem else read_part(text.removeprefix(BOM).decode(), line)
+    for part in parts(data, SEEN):
         for item in () if part is None else comments_in(part, name, first=not begun):
             if isinstance(item, Comment):
                 comments.append(item)
@@ -91,38 +54,10 @@ def read(name: str, data: bytes) -> tuple[list[Comment], list[Finding]]:
     return sorted(comments, key=lambda comment: comment.width), findings
 
 
-def read_part(text: str, line: int) -> Part | None:
-    """Return a document's text with the places of its values, None where it is no YAML."""
-    spans: list[tuple[int, int]] = []
-    start: int | None = None
-    try:
-        deque(yaml.parse(text, Loader=yaml.CSafeLoader), maxlen=0)
-        for token in yaml.scan(text, Loader=yaml.CSafeLoader):
-            if start is None and not isinstance(token, (*HEADS, yaml.DirectiveToken)):
-                start = token.start_mark.index
-            if isinstance(token, yaml.ScalarToken):
-                spans.append((value_start(text, token), token.end_mark.index))
-    except yaml.YAMLError:
-        return None
-    return Part(text, line, spans, start)
-
-
-def value_start(text: str, token: Any) -> int:
-    """Return where a text begins; the line of `|` or `>` is none of it."""
-    begin: int = token.start_mark.index
-    if token.style not in {"|", ">"}:
-        return begin
-    end = text.find("\n", begin)
-    return len(text) if end < 0 else end + 1
-
-
 def comments_in(part: Part, name: str, *, first: bool) -> Iterator[Comment | Finding]:
     """Yield the comments of a document, or what is wrong with them; `first` says that nothing stands before it."""
-    for match in COMMENT.finditer(part.text):
-        if not part.is_comment(match.start()):
-            continue
-        line = part.line_of(match.start())
-        place = Location(name, line, match.start() - part.text.rfind("\n", 0, match.start()))
+    for match in part.comments(COMMENT):
+        place = Location(name, *part.place(match.start()))
         if match["word"] != WORD:
             if did_you_mean(match["word"], [WORD]).startswith("did"):
                 yield IGNORE.of(place, f"comment says {match['word']!r}, which has no effect; write {FORM}")
@@ -134,17 +69,18 @@ def comments_in(part: Part, name: str, *, first: bool) -> Iterator[Comment | Fin
         elif not (colon and reason.strip()):
             yield IGNORE.of(place, f"comment gives no reason; write # trainyard: ignore {', '.join(rules)}: REASON")
         else:
-            yield Comment(rules, reason.strip(), place, *lines_of(part, match.start(), line, first=first))
+            yield Comment(rules, reason.strip(), place, *lines_of(part, match, first=first))
 
 
-def lines_of(part: Part, at: int, line: int, *, first: bool) -> tuple[int, int]:
-    """Return the first and the last line for which a comment counts; none, if nothing follows it."""
+def lines_of(part: Part, match: re.Match[str], *, first: bool) -> tuple[int, int]:
+    """Return the first and the last line for which a comment counts; its own, if nothing follows it."""
+    at = match.start()
+    line, column = part.place(at)
     if part.start is None:
         return (1, LAST) if first else (line, line)
     if at < part.start:
         return part.line, part.line + part.text.rstrip("\n").count("\n")
-    begin = part.text.rfind("\n", 0, at) + 1
-    if part.text[begin:at].strip():
+    if part.text[at - column + 1 : at].strip():
         return line, line
     following = enumerate(part.text[at:].split("\n")[1:], 1)
     below = next((number for number, text in following if text.strip() and not text.lstrip().startswith("#")), 0)

@@ -41,7 +41,7 @@ class Names:
         return self._found[id_]
 
     def problem(self, name: str) -> str | None:
-        """Return what is wrong with a name, as a sentence; None if it means a rule."""
+        """Return the sentence on a name that means no rule; None if it means one."""
         if name.endswith(ANY):
             if not GROUP.fullmatch(name):
                 return f"{name!r} does not name a group of rules; write its beginning, such as gpu-*"

@@ -70,7 +70,7 @@ def matching(parts: Iterable[Part], part: Part) -> list[Input]:
     return [item for other in parts if other.key == part.key for item in other.files]
 
 
-def wanted(inputs: Iterable[Input], folders: Folders, result: Result) -> Iterator[Input]:
+def read_included(inputs: Iterable[Input], folders: Folders, result: Result) -> Iterator[Input]:
     """Yield the files that settings do not exclude, and note all; the settings themselves are no manifest."""
     for name, data in inputs:
         result.read.add(name)

@@ -71,7 +71,7 @@ class Settings:
         return None if key is None else (self.said.rules[key], self.location(("rules", key), key=True))
 
     def wrong_names(self, names: Names) -> Iterator[Finding]:
-        """Yield what names no rule."""
+        """Yield a finding for each key that names no rule."""
         maps = [(("rules",), self.said.rules), *((("paths", glob), said) for glob, said in self.said.paths.items())]
         for path, levels in maps:
             for key in levels:

@@ -1,0 +1,77 @@
+"""Comments in YAML: text behind a `#` that is no part of a value. JSON has none."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from trainyard.base.documents.positions import BOM
+from trainyard.base.documents.stream import recode_utf8, split, whole_file_problem
+
+HEADS = (yaml.StreamStartToken, yaml.StreamEndToken, yaml.DocumentStartToken, yaml.DocumentEndToken)
+LAST = 1 << 62
+"""An index behind every other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The text of one document, with its first line in the file."""
+
+    text: str
+    line: int
+    spans: Sequence[tuple[int, int]]
+    """Where its texts begin and end: what looks like a comment there is none."""
+    start: int | None
+    """Where its content begins; None if it has none."""
+
+    def comments(self, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+        """Yield the matches of a pattern, which begins at a `#`, that are comments."""
+        return (match for match in pattern.finditer(self.text) if self._is_comment(match.start()))
+
+    def place(self, at: int) -> tuple[int, int]:
+        """Return the line in the file and the column of a character."""
+        return self.line + self.text.count("\n", 0, at), at - self.text.rfind("\n", 0, at)
+
+    def _is_comment(self, at: int) -> bool:
+        index = bisect_right(self.spans, (at, LAST)) - 1
+        return index < 0 or at >= self.spans[index][1]
+
+
+def parts(data: bytes, word: str) -> Iterator[Part | None]:
+    """Yield the documents of a file whose comments have a word, None for one that is no YAML; nothing without it."""
+    data = recode_utf8(data)
+    if word.encode() not in data or whole_file_problem(data):
+        return
+    for text, line, problem in split(data):
+        yield None if problem else read_part(text.removeprefix(BOM).decode(), line)
+
+
+def read_part(text: str, line: int = 1) -> Part | None:
+    """Return a document's text with the places of its values, None where it is no YAML."""
+    spans: list[tuple[int, int]] = []
+    start: int | None = None
+    try:
+        deque(yaml.parse(text, Loader=yaml.CSafeLoader), maxlen=0)
+        for token in yaml.scan(text, Loader=yaml.CSafeLoader):
+            if start is None and not isinstance(token, (*HEADS, yaml.DirectiveToken)):
+                start = token.start_mark.index
+            if isinstance(token, yaml.ScalarToken):
+                spans.append((value_start(text, token), token.end_mark.index))
+    except yaml.YAMLError:
+        return None
+    return Part(text, line, spans, start)
+
+
+def value_start(text: str, token: Any) -> int:
+    """Return where a text begins; the line of `|` or `>` is none of it."""
+    begin: int = token.start_mark.index
+    if token.style not in {"|", ">"}:
+        return begin
+    end = text.find("\n", begin)
+    return len(text) if end < 0 else end + 1

@@ -1,0 +1,59 @@
+"""Comments in specs that would ignore a rule: there only `waive` does, whose reasons a review sees."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from trainyard.base.documents.comments import read_part
+from trainyard.base.documents.positions import BOM
+from trainyard.base.findings import Finding, Location, Severity
+from trainyard.base.rules import Rule
+from trainyard.base.system import reads
+from trainyard.base.system.repository import cluster_file
+from trainyard.judge.preflight.subjects import BETWEEN
+from trainyard.specs.load import Loaded
+from trainyard.specs.sources import Source
+
+WORD = "ignore"
+SEEN = "trainyard:"
+COMMENT = re.compile(r"(?:(?<=\s)|^)#[ \t]*trainyard:[ \t]*(?P<word>[A-Za-z-]+)(?P<rest>[^\n]*)", re.MULTILINE)
+
+IGNORE = Rule(
+    id="spec/ignore",
+    title="A comment that ignores a rule has an effect, and says why.",
+    why="a comment without effect hides the next mistake of its kind",
+    fix="write # trainyard: ignore RULE: REASON on the line of the finding or above it; in specs, use waive",
+    source="docs/ignoring.md",
+    may_waive=True,
+    may_warn=True,
+)
+
+
+@BETWEEN.check()
+def check(loaded: Loaded) -> Iterator[Finding]:
+    """Yield the comments of specs that look as if they ignored a rule."""
+    for job in (*loaded.specs.jobs, *loaded.rest):
+        with reads.about(job.source.file):
+            yield from in_spec(job.source, "write waive: {%s: REASON}")
+    with reads.apart():  # what is found in a file is looked for each time
+        sources, extras = list(loaded.specs.sources.values()), list(loaded.specs.extra)
+    for source in sources:
+        yield from in_spec(source, "write waive: {%s: REASON}")
+    for extra in extras:
+        yield from in_spec(extra.source, f"write waive: {{%s: REASON}} in {cluster_file(extra.cluster)}")
+
+
+def in_spec(source: Source, remedy: str) -> Iterator[Finding]:
+    """Yield the comments of one spec; `remedy` has a place for the rule."""
+    text = source.document.text if source.document is not None else None
+    if source.document is None or text is None or SEEN.encode() not in text:
+        return
+    part = read_part(text.removeprefix(BOM).decode("utf-8", "replace"), source.document.first_line)
+    if part is None:
+        return
+    for match in part.comments(COMMENT):
+        if match["word"] == WORD:
+            rule = match["rest"].partition(":")[0].strip() or "RULE"
+            message = f"a comment ignores nothing in this file; {remedy % rule}"
+            yield IGNORE.of(Location(source.file, *part.place(match.start())), message, severity=Severity.WARNING)
