@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from pathlib import Path
@@ -246,6 +247,7 @@ BROKEN = {
     "a way out": ("exclude: [../x]\n", "spec/path", 1, "remove '..'"),
     "a number": ("kubernetes: 1.35\n", "spec/type", 1, "write it in quotes"),
     "no YAML": ("rules: [a\n", "decode/syntax", 1, "lacks a comma"),
+    "several documents": ("rules: {}\n---\nrules: {}\n", "spec/several-documents", 3, "has 2 documents"),
     "nothing": ("", "spec/empty-file", 1, "file is empty"),
 }
 
@@ -373,3 +375,49 @@ def test_what_could_not_be_asked_is_said_only_on_request(tmp_path):
     assert "skipped" not in call(tmp_path, "validate", "job.yaml").stdout
     assert "skipped kq-cq-exists, kq-lq-exists: only checked" in call(tmp_path, "validate", "job.yaml", "-v").stdout
     assert {"gpu-pod-per-gpu", "kq-lq-exists"} <= {item["rule"] for item in judge(tmp_path, "job.yaml")[2]["skipped"]}
+
+
+def test_settings_have_one_name(tmp_path):
+    """A file with the other ending, which would count for nothing, is an error."""
+    write(tmp_path, job=JOB % "a")
+    (tmp_path / ".trainyard.yml").write_text("rules: {gpu-shm: off}\n")
+    assert judge(tmp_path, ".")[1] == ["spec/file-ending error", "gpu-shm warning"]
+
+
+def test_standard_input_has_comments_and_the_settings_of_the_current_folder(tmp_path, monkeypatch):
+    """What is piped in is ignored in the same ways, and known in a baseline."""
+    write(tmp_path, **{".trainyard": "rules: {gpu-shm: error}\n"})
+
+    def piped(text, *options):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        return judge(tmp_path, "-", *options)[:2]
+
+    assert piped(JOB % "a") == (1, ["gpu-shm error"])
+    assert piped((JOB % "a").replace(AT, f"{AT}  # trainyard: ignore gpu-shm: why")) == (0, [])
+    assert piped(JOB % "a", "--write-baseline", "known.yaml") == (0, [])
+    assert piped(JOB % "a", "--baseline", "known.yaml") == (0, [])
+
+
+def test_an_anchor_is_ignored_where_it_is_written(tmp_path):
+    """A finding on an alias stands at the anchor, and so does its comment, for every use of it."""
+    text = (JOB % "a").replace(
+        "      - name: a\n", "      - &first\n        name: a\n"
+    ) + "      - {<<: *first, name: b}\n"
+    write(tmp_path, job=text)
+    places = {item["line"] for item in judge(tmp_path, "job.yaml")[2]["findings"]}
+    assert len(places) == 1
+    write(tmp_path, job=text.replace(AT, f"{AT}  # trainyard: ignore gpu-shm: why"))
+    assert judge(tmp_path, "job.yaml")[:2] == (0, [])
+
+
+def test_json_and_several_documents(tmp_path):
+    """A comment of one document says nothing of the next; a text in JSON is no comment."""
+    noted = f"# trainyard: ignore gpu-shm: why\n{JOB % 'a'}---\n{JOB % 'b'}"
+    write(tmp_path, job=noted)
+    assert [item["object"]["name"] for item in judge(tmp_path, "job.yaml")[2]["findings"]] == ["b"]
+    write(tmp_path, job=f"# why\n# trainyard: ignore gpu-shm: why\n---\n{noted.partition(chr(10))[2]}")
+    assert judge(tmp_path, "job.yaml")[:2] == (0, [])
+    value = yaml.safe_load(JOB % "a")
+    value["metadata"]["annotations"] = {"a": "x\n# trainyard: ignore gpu-shm: why"}
+    (tmp_path / "job.yaml").write_text(json.dumps(value))
+    assert judge(tmp_path, "job.yaml")[1] == ["gpu-shm warning"]

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import yaml
@@ -19,7 +20,7 @@ LAST = 1 << 62
 """An index behind every other."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Part:
     """The text of one document, with its first line in the file."""
 
@@ -36,7 +37,24 @@ class Part:
 
     def place(self, at: int) -> tuple[int, int]:
         """Return the line in the file and the column of a character."""
-        return self.line + self.text.count("\n", 0, at), at - self.text.rfind("\n", 0, at)
+        row = bisect_right(self._starts, at) - 1
+        return self.line + row, at - self._starts[row] + 1
+
+    def content_below(self, line: int) -> int:
+        """Return the next line of the file with more than a comment, the line itself if there is none."""
+        return self._below[line - self.line] or line
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [0, *(match.end() for match in re.finditer("\n", self.text))]
+
+    @cached_property
+    def _below(self) -> list[int]:
+        found, below = [], 0
+        for row, text in zip(range(len(self._starts) - 1, -1, -1), reversed(self.text.split("\n")), strict=True):
+            found.append(below)
+            below = self.line + row if text.strip() and not text.lstrip().startswith("#") else below
+        return found[::-1]
 
     def _is_comment(self, at: int) -> bool:
         index = bisect_right(self.spans, (at, LAST)) - 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from trainyard.base.findings import Finding, Location, Severity
@@ -24,7 +24,8 @@ class Accepted:
     """What is ignored in the files of one run: by their comments, and by settings above them."""
 
     folders: Folders = field(default_factory=Folders)
-    comments: dict[str, list[Comment]] = field(default_factory=dict)
+    comments: list[Comment] = field(default_factory=list)
+    _by_rule: dict[tuple[str, str], list[Comment]] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     """What is wrong with comments."""
 
@@ -33,7 +34,10 @@ class Accepted:
         for name, data in inputs:
             if SEEN.encode() in data.replace(b"\0", b"") and not self.folders.is_own(name):
                 found, wrong = reading.read(name, data)
-                self.comments.setdefault(name, []).extend(found)
+                self.comments += found
+                for comment in found:
+                    for rule in comment.rules:
+                        self._by_rule.setdefault((name, rule), []).append(comment)
                 self.findings += wrong
 
     def apply(self, result: Result, advice: Iterable[str], names: Names) -> None:
@@ -71,36 +75,33 @@ class Accepted:
 
     def by_comment(self, finding: Finding) -> Ignored | None:
         """Return that a comment ignores a finding."""
-        for comment in self.comments.get(finding.location.file, ()):
-            if finding.rule in comment.rules and comment.is_about(finding.location.line):
+        for comment in self._by_rule.get((finding.location.file, finding.rule), ()):
+            if comment.is_about(finding.location.line):
                 comment.used.add(finding.rule)
                 return Ignored(finding, "comment", comment.location, comment.reason)
         return None
 
     def unneeded(self, result: Result, names: Names, unasked: frozenset[str]) -> Iterator[Finding]:
         """Yield a finding for each name in a comment that is no rule, or whose rule was asked and finds nothing."""
-        for comment in (comment for some in self.comments.values() for comment in some):
+        lines: dict[tuple[str, str], int | None] = {}
+        for finding in result.findings:
+            lines.setdefault((finding.location.file, finding.rule), finding.location.line)
+        for comment in self.comments:
             for rule in (rule for rule in comment.rules if rule not in comment.used):
                 if rule.endswith("*"):
                     yield IGNORE.of(comment.location, f"comment has {rule!r}; name each rule, separated by commas")
                 elif (problem := names.problem(rule)) is not None:
                     yield IGNORE.of(comment.location, problem)
                 elif rule not in unasked:
-                    yield IGNORE.of(comment.location, unused(rule, comment, result), severity=Severity.WARNING)
+                    yield IGNORE.of(comment.location, unused(rule, comment, lines), severity=Severity.WARNING)
 
 
-def unused(rule: str, comment: Comment, result: Result) -> str:
-    """Return the sentence on a comment without effect, with the line of a finding that may be meant."""
+def unused(rule: str, comment: Comment, lines: Mapping[tuple[str, str], int | None]) -> str:
+    """Return the sentence on a comment without effect; `lines` are those of findings, by file and rule."""
     place = "this line" if comment.first == comment.last else "this file" if comment.first == 1 else "this document"
-    lines = (finding.location.line for finding in result.findings if is_near(finding, rule, comment))
-    meant = next((f"line {line}" for line in lines if line), None)
-    remedy = f"its finding is on {meant}; move the comment there" if meant else "remove it from the comment"
+    line = lines.get((comment.location.file, rule))
+    remedy = f"its finding is on line {line}; move the comment there" if line else "remove it from the comment"
     return f"rule {rule!r} has no finding for {place}; {remedy}"
-
-
-def is_near(finding: Finding, rule: str, comment: Comment) -> bool:
-    """Say whether a finding that is left is the one that a comment may mean."""
-    return finding.rule == rule and finding.location.file == comment.location.file
 
 
 def take_out(result: Result, decide: Decide) -> None:

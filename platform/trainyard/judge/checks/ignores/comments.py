@@ -82,6 +82,5 @@ def lines_of(part: Part, match: re.Match[str], *, first: bool) -> tuple[int, int
         return part.line, part.line + part.text.rstrip("\n").count("\n")
     if part.text[at - column + 1 : at].strip():
         return line, line
-    following = enumerate(part.text[at:].split("\n")[1:], 1)
-    below = next((number for number, text in following if text.strip() and not text.lstrip().startswith("#")), 0)
-    return line + below, line + below
+    below = part.content_below(line)
+    return below, below

@@ -10,6 +10,7 @@ from pathlib import Path
 from trainyard.base import catalogue
 from trainyard.base.errors import TrainyardError
 from trainyard.base.findings import did_you_mean
+from trainyard.base.limits import GUESSES
 from trainyard.base.rules import Rule
 from trainyard.base.system.data import policy_files
 
@@ -33,6 +34,7 @@ class Names:
         self._root = root
         self._others = frozenset(others)
         self._found: dict[str, Rule | None] = {}
+        self._problems: dict[str, str | None] = {}
 
     def rule(self, id_: str) -> Rule | None:
         """Return the declared rule of an id, None where there is none."""
@@ -42,14 +44,22 @@ class Names:
 
     def problem(self, name: str) -> str | None:
         """Return the sentence on a name that means no rule; None if it means one."""
+        if name not in self._problems:
+            self._problems[name] = self._problem(name)
+        return self._problems[name]
+
+    def _problem(self, name: str) -> str | None:
         if name.endswith(ANY):
             if not GROUP.fullmatch(name):
                 return f"{name!r} does not name a group of rules; write its beginning, such as gpu-*"
             if any(fits(name, rule) for rule in (*self._others, *self._ids)):
                 return None
             return f"no rule begins with {name.removesuffix(ANY)!r}; list the rules by `trainyard rule`"
-        if name in self._others or self.rule(name) is not None:
+        many = len(self._problems) > GUESSES
+        if name in self._others or (name in self._ids if many else self.rule(name) is not None):
             return None
+        if many:
+            return f"rule {name!r} does not exist; list the rules by `trainyard rule`"
         return f"rule {name!r} does not exist; {did_you_mean(name, (*self._others, *self._ids), limit=3)}"
 
     @cached_property

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from trainyard.base.findings import Location
-from trainyard.judge.checks.ignores.settings import NAME, Folders, Settings
+from trainyard.judge.checks.ignores.settings import MISNAMED, NAME, Folders, Settings
 from trainyard.judge.checks.result import Result
 
 Input = tuple[str, bytes]
@@ -76,7 +76,7 @@ def read_included(inputs: Iterable[Input], folders: Folders, result: Result) -> 
         result.read.add(name)
         path = folders.path(name)
         settings = folders.settings(name)
-        if path.name == NAME:
+        if path.name in {NAME, MISNAMED}:
             continue
         if settings is not None and settings.is_excluded(path):
             result.passed[EXCLUDED] += 1

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from trainyard.base.documents import Path as FieldPath
     from trainyard.specs.models.ignores import ChecksFile
 
-NAME = ".trainyard.yaml"
+NAME, MISNAMED = ".trainyard.yaml", ".trainyard.yml"
 OWN = (*SPECS, "policies", GENERATED)
 """What waivers are for, in a repository of ours: there neither comments nor settings count."""
 
@@ -93,6 +93,7 @@ class Folders:
     """The folder from which relative paths lead."""
     _settings: dict[Path, Settings | None] = field(default_factory=dict)
     _roots: dict[Path, Path | None] = field(default_factory=dict)
+    _resolved: dict[Path, Path] = field(default_factory=dict)
 
     def settings(self, name: str) -> Settings | None:
         """Return the settings that count for a file; none for what is a spec or generated in a repository of ours."""
@@ -117,7 +118,10 @@ class Folders:
         if name == PIPED:
             return Path.cwd() / name
         path = self.base / name
-        return path.parent.resolve() / path.name
+        folder = path.parent
+        if folder not in self._resolved:
+            self._resolved[folder] = folder.resolve()
+        return self._resolved[folder] / path.name
 
     def _root(self, folder: Path) -> Path | None:
         if folder not in self._roots:
@@ -138,8 +142,8 @@ def load(folder: Path) -> Settings | None:
 
     A link is not followed, since a message may quote what it leads to.
     """
-    path = folder / NAME
-    if not os.path.lexists(path):
+    path = next((folder / name for name in (NAME, MISNAMED) if os.path.lexists(folder / name)), None)
+    if path is None:
         return None
     from trainyard.specs.models.ignores import ChecksFile  # which takes long to import, and few have such a file
     from trainyard.specs.reading import document
@@ -151,6 +155,9 @@ def load(folder: Path) -> Settings | None:
         why = "symbolic-link" if path.is_symlink() else "not-a-file"
         message = f"{NAME} is no plain file, so it was not read; write a plain file there"
         return Settings(folder, name, ChecksFile(), None, (RULES[why].of(Location(name), message),))
+    if path.name == MISNAMED:
+        ending = RULES["file-ending"].of(Location(name), f"file is named {MISNAMED}; rename it to {NAME}")
+        return Settings(folder, name, ChecksFile(), None, (ending,))
     source, findings = document.read(name, data)
     if source is None or source.document is None:
         return Settings(folder, name, ChecksFile(), None, tuple(findings))
