@@ -400,12 +400,11 @@ def test_standard_input_has_comments_and_the_settings_of_the_current_folder(tmp_
 
 def test_an_anchor_is_ignored_where_it_is_written(tmp_path):
     """A finding on an alias stands at the anchor, and so does its comment, for every use of it."""
-    text = (JOB % "a").replace(
-        "      - name: a\n", "      - &first\n        name: a\n"
-    ) + "      - {<<: *first, name: b}\n"
+    second = "      - {name: b, image: registry.example.com/a:1, resources: *first}\n"
+    text = (JOB % "a").replace("resources:", "resources: &first") + second
     write(tmp_path, job=text)
     places = {item["line"] for item in judge(tmp_path, "job.yaml")[2]["findings"]}
-    assert len(places) == 1
+    assert places == {12}
     write(tmp_path, job=text.replace(AT, f"{AT}  # trainyard: ignore gpu-shm: why"))
     assert judge(tmp_path, "job.yaml")[:2] == (0, [])
 

@@ -1,4 +1,4 @@
-"""Comments in YAML: text behind a `#` that is no part of a value. JSON has none."""
+"""Comments in YAML, and among them those that ignore a rule: text behind a `#` that is no part of a value."""
 
 from __future__ import annotations
 
@@ -14,6 +14,21 @@ import yaml
 
 from trainyard.base.documents.positions import BOM
 from trainyard.base.documents.stream import recode_utf8, split, whole_file_problem
+from trainyard.base.rules import Rule
+
+WORD = "ignore"
+SEEN = "trainyard:"
+COMMENT = re.compile(r"(?:(?<=\s)|^)#[ \t]*trainyard:[ \t]*(?P<word>[A-Za-z-]+)(?P<rest>[^\n]*)", re.MULTILINE)
+
+IGNORE = Rule(
+    id="spec/ignore",
+    title="A comment that ignores a rule has an effect, and says why.",
+    why="a comment without effect hides the next mistake of its kind",
+    fix="write # trainyard: ignore RULE: REASON on the line of the finding or above it; in specs, use waive",
+    source="docs/ignoring.md",
+    may_waive=True,
+    may_warn=True,
+)
 
 HEADS = (yaml.StreamStartToken, yaml.StreamEndToken, yaml.DocumentStartToken, yaml.DocumentEndToken)
 LAST = 1 << 62
@@ -61,10 +76,10 @@ class Part:
         return index < 0 or at >= self.spans[index][1]
 
 
-def parts(data: bytes, word: str) -> Iterator[Part | None]:
-    """Yield the documents of a file whose comments have a word, None for one that is no YAML; nothing without it."""
+def parts(data: bytes) -> Iterator[Part | None]:
+    """Yield the documents of a file that may ignore rules, None for one that is no YAML; of other files nothing."""
     data = recode_utf8(data)
-    if word.encode() not in data or whole_file_problem(data):
+    if SEEN.encode() not in data or whole_file_problem(data):
         return
     for text, line, problem in split(data):
         yield None if problem else read_part(text.removeprefix(BOM).decode(), line)

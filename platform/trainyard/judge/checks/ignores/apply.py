@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from trainyard.base.documents.comments import IGNORE, SEEN
 from trainyard.base.findings import Finding, Location, Severity
 from trainyard.base.rules import may_accept
 from trainyard.judge.checks.ignores import comments as reading
@@ -12,7 +13,6 @@ from trainyard.judge.checks.ignores.comments import Comment
 from trainyard.judge.checks.ignores.names import Names, fits
 from trainyard.judge.checks.ignores.settings import Folders
 from trainyard.judge.checks.result import Ignored, Result
-from trainyard.judge.preflight.between.comments import IGNORE, SEEN
 from trainyard.upstream.apiserver.neighbours import POLICY
 
 Decide = Callable[[Finding], Ignored | None]

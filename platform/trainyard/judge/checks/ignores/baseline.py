@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from trainyard.base.documents import Document, dump, load
+from trainyard.base.documents.comments import IGNORE
 from trainyard.base.errors import TrainyardError
 from trainyard.base.findings import Finding, Location, ObjectRef, Severity, without_indexes
 from trainyard.base.manifests import group_of
@@ -21,7 +22,6 @@ from trainyard.base.system import files
 from trainyard.judge.checks.ignores.rules import BASELINE, SETTINGS
 from trainyard.judge.checks.inputs import PIPED
 from trainyard.judge.checks.result import Ignored, Result
-from trainyard.judge.preflight.between.comments import IGNORE
 
 HEAD = "# Known findings. `trainyard validate --write-baseline {name}` writes this file again.\n"
 VERSION = 1

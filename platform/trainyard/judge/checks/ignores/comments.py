@@ -10,9 +10,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from trainyard.base.documents.comments import LAST, Part, parts
+from trainyard.base.documents.comments import COMMENT, IGNORE, LAST, WORD, Part, parts
 from trainyard.base.findings import Finding, Location, did_you_mean
-from trainyard.judge.preflight.between.comments import COMMENT, IGNORE, SEEN, WORD
 
 FORM = "# trainyard: ignore RULE: REASON"
 
@@ -44,7 +43,7 @@ def read(name: str, data: bytes) -> tuple[list[Comment], list[Finding]]:
     comments: list[Comment] = []
     findings: list[Finding] = []
     begun = False
-    for part in parts(data, SEEN):
+    for part in parts(data):
         for item in () if part is None else comments_in(part, name, first=not begun):
             if isinstance(item, Comment):
                 comments.append(item)

@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-from trainyard.base.documents.comments import read_part
+from trainyard.base.documents.comments import COMMENT, IGNORE, SEEN, WORD, read_part
 from trainyard.base.documents.positions import BOM
 from trainyard.base.findings import Finding, Location, Severity
-from trainyard.base.rules import Rule
 from trainyard.base.system import reads
 from trainyard.base.system.repository import cluster_file
 from trainyard.judge.preflight.subjects import BETWEEN
 from trainyard.specs.load import Loaded
 from trainyard.specs.sources import Source
-
-WORD = "ignore"
-SEEN = "trainyard:"
-COMMENT = re.compile(r"(?:(?<=\s)|^)#[ \t]*trainyard:[ \t]*(?P<word>[A-Za-z-]+)(?P<rest>[^\n]*)", re.MULTILINE)
-
-IGNORE = Rule(
-    id="spec/ignore",
-    title="A comment that ignores a rule has an effect, and says why.",
-    why="a comment without effect hides the next mistake of its kind",
-    fix="write # trainyard: ignore RULE: REASON on the line of the finding or above it; in specs, use waive",
-    source="docs/ignoring.md",
-    may_waive=True,
-    may_warn=True,
-)
 
 
 @BETWEEN.check()
