@@ -284,6 +284,8 @@ def test_in_a_repository_waivers_are_the_way(tmp_path):
         (folder / ".trainyard.yaml").write_text("rules: {gpu-shm: off, schema/*: off}\n")
     wrong = ["gpu-shm error", "schema/unknown-field error"]
     assert judge(tmp_path, "generated/x")[:2] == (1, wrong)
+    (tmp_path / "generated" / "x" / "platform" / "clusters").mkdir(parents=True)
+    assert judge(tmp_path, "generated/x")[:2] == (1, wrong), "a repository in a generated folder changes nothing"
     assert judge(tmp_path, "generated/x", "--ignore", "gpu-*,schema/*")[:2] == (1, wrong[1:])
     assert judge(tmp_path, "deploy")[:2] == (0, [])
 
@@ -420,3 +422,31 @@ def test_json_and_several_documents(tmp_path):
     value["metadata"]["annotations"] = {"a": "x\n# trainyard: ignore gpu-shm: why"}
     (tmp_path / "job.yaml").write_text(json.dumps(value))
     assert judge(tmp_path, "job.yaml")[1] == ["gpu-shm warning"]
+
+
+QUEUES = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: prod, namespace: ml}
+spec: {clusterQueue: gpus}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: gpus}
+spec:
+  resourceGroups:
+  - coveredResources: [%s]
+    flavors: [{name: a, resources: [{name: %s, nominalQuota: 8}]}]
+"""
+
+
+def test_a_queue_that_files_describe_in_two_ways_says_nothing(tmp_path):
+    """A folder of samples has many queues of one name: no policy guesses which of them a cluster has."""
+    job = (JOB % "a").replace("namespace: ml", "namespace: ml, labels: {kueue.x-k8s.io/queue-name: prod}")
+    write(tmp_path, job=job, queues=QUEUES % ("cpu", "cpu"), **{".trainyard": "rules: {gpu-shm: off}\n"})
+    assert judge(tmp_path, ".")[1] == ["kq-uncovered warning"]
+    write(tmp_path, other__queues=QUEUES % ("nvidia.com/gpu", "nvidia.com/gpu"))
+    assert judge(tmp_path, ".")[1] == []
+    assert judge(tmp_path, "job.yaml", "other")[1] == []
+    write(tmp_path, other__queues=QUEUES % ("cpu", "cpu"))
+    assert judge(tmp_path, ".")[1] == ["kq-uncovered warning"]

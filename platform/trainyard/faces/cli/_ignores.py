@@ -44,6 +44,7 @@ def ignore(
     if not (rules or baseline or write_baseline):
         return
     from trainyard.base.errors import TrainyardError
+    from trainyard.base.findings import count_of
     from trainyard.judge.checks.ignores import baseline as known
     from trainyard.judge.checks.ignores.apply import by_option, known_names, may_ignore, take_out
     from trainyard.judge.checks.ignores.names import Names, parse_names
@@ -59,7 +60,8 @@ def ignore(
     if write_baseline:
         left = [finding for finding in result.findings if may_ignore(finding, names, folders)]
         count = known.write(write_baseline, left)
-        result.notes.append(f"wrote {count} findings to {write_baseline}; ignore them with --baseline {write_baseline}")
+        written = f"wrote {count_of(count, 'finding')} to {write_baseline}"
+        result.notes.append(f"{written}; `--baseline {write_baseline}` ignores what it lists")
     if path := baseline or write_baseline:
         entries, wrong = known.read(path)
         take_out(result, lambda finding: entries.take(finding) if may_ignore(finding, names, folders) else None)

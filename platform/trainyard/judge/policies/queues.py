@@ -10,7 +10,7 @@ from typing import Any
 
 from trainyard.base.documents import load
 from trainyard.base.labels import POOL
-from trainyard.base.manifests import ANY, Manifest, strings
+from trainyard.base.manifests import ANY, Identity, Manifest, strings
 from trainyard.judge.policies.world import Pods, TrainingJob, World
 
 GROUP = "kueue.x-k8s.io"
@@ -84,21 +84,27 @@ class Queues:
                     said[str(gates.get("name"))] = gates.get("enabled") is True
         return said.get(name, False if starts else None)
 
+    def _clear(self, kind: str) -> list[Manifest]:
+        """Return the objects of a kind, of a part of a cluster without those that files describe in several ways."""
+        found = self.world.of(kind, group=GROUP)
+        first: dict[Identity, Any] = {}
+        several = {item.identity for item in found if first.setdefault(item.identity, item.value) != item.value}
+        return [item for item in found if self.world.complete or item.identity not in several]
+
     @cached_property
     def _queues(self) -> Mapping[str, Manifest]:
-        return {manifest.name: manifest for manifest in self.world.of("ClusterQueue", group=GROUP)}
+        return {manifest.name: manifest for manifest in self._clear("ClusterQueue")}
 
     @cached_property
     def _local(self) -> Mapping[tuple[str, str], str]:
-        found = self.world.of("LocalQueue", group=GROUP)
         return {
             (manifest.namespace or "default", manifest.name): manifest.text("spec", "clusterQueue")
-            for manifest in found
+            for manifest in self._clear("LocalQueue")
         }
 
     @cached_property
     def _flavors(self) -> Mapping[str, Manifest]:
-        return {manifest.name: manifest for manifest in self.world.of("ResourceFlavor", group=GROUP)}
+        return {manifest.name: manifest for manifest in self._clear("ResourceFlavor")}
 
     @cached_property
     def _without(self) -> Mapping[str, frozenset[str]]:

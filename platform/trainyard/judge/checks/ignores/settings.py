@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from trainyard.specs.models.ignores import ChecksFile
 
 NAME, MISNAMED = ".trainyard.yaml", ".trainyard.yml"
-OWN = (*SPECS, "policies", GENERATED)
-"""What waivers are for, in a repository of ours: there neither comments nor settings count."""
+OWN = tuple(f"{part}/" for part in (*SPECS, "policies", GENERATED))
+"""The places that waivers are for, in a repository of ours: there neither comments nor settings count."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +92,7 @@ class Folders:
     base: Path = Path()
     """The folder from which relative paths lead."""
     _settings: dict[Path, Settings | None] = field(default_factory=dict)
-    _roots: dict[Path, Path | None] = field(default_factory=dict)
+    _roots: dict[Path, tuple[Path, ...]] = field(default_factory=dict)
     _resolved: dict[Path, Path] = field(default_factory=dict)
 
     def settings(self, name: str) -> Settings | None:
@@ -101,13 +101,13 @@ class Folders:
 
     def is_outside(self, name: str) -> bool:
         """Say whether a file is in no repository of ours, so that policies only advise."""
-        return self._root(self.path(name).parent) is None
+        return not self._roots_above(self.path(name).parent)
 
     def is_own(self, name: str) -> bool:
         """Say whether waivers are for a file: a spec, a policy or what is generated, in a repository of ours."""
         path = self.path(name)
-        root = self._root(path.parent)
-        return root is not None and f"{path.relative_to(root).as_posix()}/".startswith(tuple(f"{own}/" for own in OWN))
+        inside = (f"{path.relative_to(root).as_posix()}/" for root in self._roots_above(path.parent))
+        return any(place.startswith(OWN) for place in inside)
 
     def all(self) -> list[Settings]:
         """Return all settings that were found."""
@@ -123,10 +123,10 @@ class Folders:
             self._resolved[folder] = folder.resolve()
         return self._resolved[folder] / path.name
 
-    def _root(self, folder: Path) -> Path | None:
+    def _roots_above(self, folder: Path) -> tuple[Path, ...]:
         if folder not in self._roots:
-            above = None if folder.parent == folder else self._root(folder.parent)
-            self._roots[folder] = folder if is_repository(folder) else above
+            above = () if folder.parent == folder else self._roots_above(folder.parent)
+            self._roots[folder] = (*above, folder) if is_repository(folder) else above
         return self._roots[folder]
 
     def _above(self, folder: Path) -> Settings | None:
