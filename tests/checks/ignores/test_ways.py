@@ -360,6 +360,8 @@ def test_every_report_carries_what_is_ignored(tmp_path):
     assert (suppression["kind"], suppression["status"]) == ("inSource", "accepted")
     assert suppression["justification"] == "mounted by a webhook"
     jsonschema.validate(log, json.loads((ROOT / "tests" / "report" / "sarif.json").read_text()))
+    quiet = json.loads(call(tmp_path, "validate", "job.yaml", "-q", "-o", "sarif").stdout)
+    assert quiet["runs"][0]["results"] == []
     report = json.loads(call(tmp_path, "validate", "job.yaml", "-o", "json").stdout)
     jsonschema.validate(report, json.loads((ROOT / "schemas" / "trainyard" / "report.json").read_text()))
     suites = ET.fromstring(call(tmp_path, "validate", "job.yaml", "--strict", "-o", "junit").stdout)

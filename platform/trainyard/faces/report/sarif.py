@@ -31,8 +31,9 @@ def render(result: Result, view: View = PLAIN) -> str:
 
 def as_dict(result: Result, view: View = PLAIN) -> dict[str, Any]:
     """Return the log as plain values."""
-    accepted = {id(item.finding): item for item in result.ignored}
-    findings = sorted([*result.findings, *(item.finding for item in result.ignored)], key=lambda item: item.order)
+    ignored = [] if view.quiet else result.ignored  # GitHub opens an alert for what is suppressed, too
+    accepted = {id(item.finding): item for item in ignored}
+    findings = sorted([*result.findings, *(item.finding for item in ignored)], key=lambda item: item.order)
     ids = sorted({finding.rule for finding in findings})
     index = {name: number for number, name in enumerate(ids)}
     texts = {finding.rule: finding for finding in reversed(findings)}
