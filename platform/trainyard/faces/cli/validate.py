@@ -192,6 +192,9 @@ def check_named_files(
     from trainyard.judge.checks.result import Result
     from trainyard.upstream.apiserver.catalog.releases import Shelf
 
+    if against:
+        from trainyard.judge.checks.past import files_at
+
     result, excluded, accepted = Result(), Excluded(exclude), Accepted()
     groups = by_place(paths) if kubernetes is None and projects is None else {None: list(paths)}
     if old and len(groups) > 1:
@@ -209,12 +212,11 @@ def check_named_files(
         parts = parts_of(found.files, accepted.folders, chosen)
         if old and len(parts) > 1:
             raise TrainyardError(ONE_CLUSTER)
-        past = inputs.collect(old, result.findings.append, excluded=excluded) if old else None
-        before = sift(past, named=old or ()).files if past else None
-        olds = [] if before is None else [replace(parts[0], files=before)]
-        if against:
-            from trainyard.judge.checks.past import files_at
-
+        olds: list[Part] = []
+        if old:
+            past = inputs.collect(old, result.findings.append, excluded=excluded)
+            olds = [replace(parts[0], files=sift(past, named=old).files)]
+        elif against:
             then = read_included(files_at(against, files, excluded), accepted.folders, Result())
             olds = parts_of(sift(then, named=files).files, accepted.folders, chosen)
             parts = join(parts, olds)
