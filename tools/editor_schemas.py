@@ -1,4 +1,4 @@
-"""Write the JSON Schemas of what people write, for editors: schemas/trainyard/{checks,cluster,job,repository,team}.json.
+"""Write the JSON Schemas of what people write, for editors, as schemas/trainyard/<name>.json.
 
 Usage: editor_schemas.py [--check] — with --check nothing is written, and a difference exits 1.
 """
@@ -19,7 +19,13 @@ from trainyard.specs.shapes import names as shapes
 
 FOLDER = Path(__file__).resolve().parent.parent / "schemas" / "trainyard"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-MODELS: dict[str, type[Spec]] = {"checks": ChecksFile, "cluster": Cluster, "job": Job, "repository": Repository, "team": Team}
+MODELS: dict[str, type[Spec]] = {
+    "checks": ChecksFile,
+    "cluster": Cluster,
+    "job": Job,
+    "repository": Repository,
+    "team": Team,
+}
 
 
 def schema(name: str) -> dict[str, Any]:
