@@ -25,7 +25,7 @@ def gke(needs: Needs) -> Iterator[PlainFile]:
             "scope": needs.kubelet["topologyManagerScope"],
         },
     }
-    text = "for `gcloud container node-pools update --system-config-from-file`; it makes the nodes anew"
+    text = "for `gcloud container node-pools update --system-config-from-file`; it recreates the nodes"
     value = {"kubeletConfig": kubelet}
     yield PlainFile("system-config.yaml", add_comment(text, write_yaml(value)), needs.kubelet_at)
 

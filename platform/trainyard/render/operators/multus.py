@@ -17,7 +17,7 @@ DEFINITION = "network-attachment-definitions.k8s.cni.cncf.io"
 
 
 def host_paths(site: Site) -> dict[str, tuple[str, str, str | None]]:
-    """Return what the daemon sees of a node: volume, path there, path in the container, mount propagation.
+    """Return the volumes of the daemon: name, path on the node, path in the container, mount propagation.
 
     Paths as the thick plugin expects them (multus-cni v4.3.0 deployments/multus-daemonset-thick.yml), and the folders
     of the distribution; the folder of binaries has the same path on both sides, since the daemon runs them on the node.

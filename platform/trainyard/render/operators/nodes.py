@@ -1,4 +1,4 @@
-"""What the distribution of a cluster's nodes means for operators: who installs which GPU software, and CNI folders."""
+"""Consequences of a distribution for operators: who installs which GPU software, and CNI folders."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from trainyard.specs import Cluster, Pool
 from trainyard.specs.distributions import Cni, Distribution, Installer
+from trainyard.specs.shapes import is_known_shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +46,8 @@ def gpu_install(facts: Distribution, driver: Installer) -> GpuInstall:
 
 def nvidia_pools(cluster: Cluster) -> dict[str, Pool]:
     """Return the pools with NVIDIA GPUs, by name."""
-    found = {name: pool for name, pool in cluster.pools.items() if pool.node.gpus is not None}
-    return {name: pool for name, pool in found.items() if pool.node.gpus and pool.node.gpus.vendor == "nvidia"}
+    known = {name: pool for name, pool in cluster.pools.items() if is_known_shape(pool.shape)}
+    return {name: pool for name, pool in known.items() if pool.node.gpus and pool.node.gpus.vendor == "nvidia"}
 
 
 def installs(cluster: Cluster) -> dict[str, GpuInstall]:

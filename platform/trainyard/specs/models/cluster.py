@@ -172,11 +172,11 @@ class Cluster(Spec):
 
     @property
     def distribution(self) -> Distribution:
-        """What is known of the distribution of the cluster, which its pools have unless they name another."""
+        """Facts of the cluster's distribution, which its pools have unless they name another."""
         return distributions()[self.system.distribution or DEFAULT]
 
     def distribution_of(self, pool_name: str) -> Distribution:
-        """Return what is known of the distribution of a pool's nodes."""
+        """Return the facts of the distribution of a pool's nodes."""
         return distributions()[self.system_of(pool_name).distribution or DEFAULT]
 
     def queues_of(self, scheduler: Scheduler) -> dict[str, Queue]:

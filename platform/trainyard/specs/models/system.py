@@ -46,8 +46,8 @@ class System(Spec):
     """Driver of the NICs: `inbox`, the kernel's own; `doca`, DOCA or OFED on the host; `operator`, the same from
     the network operator."""
     gpu_driver: Installer | None = None
-    """Who installs NVIDIA's driver: `operator`, the GPU Operator; `system`, the node's image; default: as the
-    distribution does."""
+    """Installer of NVIDIA's driver: `operator`, the GPU Operator; `system`, the node's image; default: the
+    distribution's."""
 
 
 def resolve_system(cluster: System, pool: System) -> System:

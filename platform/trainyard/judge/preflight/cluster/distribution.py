@@ -68,7 +68,8 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
     yield from check_values(cluster, source)
     for name in cluster.pools:
         yield from check_kubelet(cluster, name, source)
-        yield from check_files(cluster, name, source)
+        yield from check_devices(cluster, name, source)
+    yield from check_memory(cluster, source)
 
 
 def check_operators(cluster: Cluster, source: Source) -> Iterator[Finding]:
@@ -95,8 +96,8 @@ def check_driver(cluster: Cluster, source: Source) -> Iterator[Finding]:
     for name in others:
         if found[name].values != found[first].values and cluster.operators[GPU_OPERATOR].managed:
             message = (
-                f"pools {first!r} and {name!r} get NVIDIA's driver or toolkit in different ways, but one ClusterPolicy "
-                "holds for both; use one distribution and one gpuDriver"
+                f"pools {first!r} and {name!r} need different ClusterPolicies, but a cluster has one; use one "
+                "distribution and gpuDriver"
             )
             yield ONE_INSTALL.at(source, ("pools", name), message, key=True)
 
@@ -126,17 +127,24 @@ def check_kubelet(cluster: Cluster, name: str, source: Source) -> Iterator[Findi
             yield FIELD.at(source, ("pools", name, "kubelet", key), message)
 
 
-def check_files(cluster: Cluster, name: str, source: Source) -> Iterator[Finding]:
-    """Yield settings that a file for the nodes would make, on nodes that take none."""
-    pool, facts, fabric = cluster.pools[name], cluster.distribution_of(name), cluster.fabric
-    if pool.device_access == "udev" and "udev" not in facts.node_files:
+def check_devices(cluster: Cluster, name: str, source: Source) -> Iterator[Finding]:
+    """Yield rules of udev for nodes that take none."""
+    facts = cluster.distribution_of(name)
+    if cluster.pools[name].device_access == "udev" and "udev" not in facts.node_files:
         message = f"deviceAccess 'udev' needs rules on the nodes, which {facts.title} does not take; use groups"
         yield FILE.at(source, ("pools", name, "deviceAccess"), message)
-    if fabric is None or fabric.memlock != "node" or "memlock" in facts.node_files:
+
+
+def check_memory(cluster: Cluster, source: Source) -> Iterator[Finding]:
+    """Yield a limit on locked memory that no file for the nodes can lift, once for all pools."""
+    if cluster.fabric is None or cluster.fabric.memlock != "node":
         return
-    if locks_memory(cluster, name):
-        message = f"memlock 'node' needs a file on the nodes of {name!r}, which {facts.title} does not take; use nri"
-        yield FILE.at(source, ("fabric", "memlock"), message)
+    for name in cluster.pools:
+        facts = cluster.distribution_of(name)
+        if locks_memory(cluster, name) and "memlock" not in facts.node_files:
+            message = f"memlock 'node' needs a file on nodes of {name!r}, which {facts.title} does not take; use nri"
+            yield FILE.at(source, ("fabric", "memlock"), message)
+            return
 
 
 def locks_memory(cluster: Cluster, name: str) -> bool:
