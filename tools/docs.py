@@ -115,6 +115,7 @@ def pages() -> dict[Path, str]:
         raise SystemExit(f"layers without a chapter: {', '.join(sorted(missing))}")
     made = {"rules": docs_rules.page(ROOT), "cli": cli(), "storage": storage(), "decisions/README": decisions()}
     made |= {"reference/shapes": docs_data.shapes(), "reference/releases": docs_data.operators(ROOT / "schemas")}
+    made["reference/gpus"] = docs_data.gpus_page()
     made |= {"reference/kinds": docs_data.behaviours(), "reference/distributions": docs_distributions.page()}
     made |= {f"reference/{name}": docs_fields.page(name) for name in docs_fields.MODELS}
     texts = {ROOT / "docs" / f"{name}.md": "\n".join(lines).rstrip() + "\n" for name, lines in made.items()}

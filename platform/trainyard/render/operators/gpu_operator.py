@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from trainyard.render.operators import gpu_parts
+from trainyard.render.operators import gpu_drivers, gpu_parts
 from trainyard.render.operators.base import Operator, Site, merge, tolerations
-from trainyard.render.operators.nodes import cluster_install, nvidia_pools
 from trainyard.render.parts.health import by_field
 from trainyard.render.parts.objects import Resource
-from trainyard.render.sizing.fabrics import fabric_type
+from trainyard.render.sizing.software import cluster_install, nvidia_pools
 from trainyard.specs import Cluster
 from trainyard.upstream.pods.resources import NVIDIA_GPU
 
@@ -77,6 +76,7 @@ class GpuOperator(Operator):
     def hardware(self, site: Site) -> Iterator[Resource]:
         """Yield the ClusterPolicy and its configurations: a new driver or layout takes GPUs from under running jobs."""
         yield from gpu_parts.configurations(site)
+        yield from gpu_drivers.drivers(site)
         spec = policy(site)
         yield Resource("nvidia.com/v1", "ClusterPolicy", POLICY, site.at, fields={"spec": spec})
 
@@ -101,9 +101,6 @@ def policy(site: Site) -> dict[str, Any]:
     distribution of the nodes brings is not installed twice.
     """
     cluster = site.cluster
-    there = [name for name in nvidia_pools(cluster) if fabric_type(cluster).reaches(cluster, name)]
-    fabric, drivers = bool(there), {cluster.system_of(name).nic_driver for name in there}
-    host = {"useHostMofed": True} if "doca" in drivers else {}
     base: dict[str, Any] = {
         "operator": {"runtimeClass": "nvidia"},
         "daemonsets": {
@@ -115,9 +112,9 @@ def policy(site: Site) -> dict[str, Any]:
         "mig": {"strategy": gpu_parts.strategy(cluster)},
         "cdi": {"enabled": True},
         "driver": {
-            "kernelModuleType": "open" if fabric else "auto",
-            "rdma": {"enabled": bool(drivers & {"doca", "operator"}), **host},
+            **gpu_drivers.modules(cluster, nvidia_pools(cluster)),
             "upgradePolicy": {"autoUpgrade": False},
+            **({"useNvidiaDriverCRD": True} if gpu_drivers.by_pool(cluster) else {}),
         },
         "devicePlugin": gpu_parts.of_plugin(cluster),
         "dcgm": {"enabled": False},
@@ -129,7 +126,9 @@ def policy(site: Site) -> dict[str, Any]:
         "sandboxWorkloads": {"enabled": False},
     }
     own = {name: value for name, value in site.choice.values.items() if name in SECTIONS}
-    return merge(merge(merge(base, cluster_install(cluster).values), images(site)), own)
+    release = cluster.system.gpu_driver_version
+    chosen = {"driver": {"version": release}} if release is not None else {}
+    return merge(merge(merge(merge(base, cluster_install(cluster).values), images(site)), chosen), own)
 
 
 def critical_quota(site: Site) -> Resource:

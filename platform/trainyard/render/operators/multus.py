@@ -9,8 +9,8 @@ from typing import Any
 from trainyard.base.labels import SYNC_OPTIONS
 from trainyard.render.operators.base import Operator, Site
 from trainyard.render.operators.install import sites
-from trainyard.render.operators.nodes import cni
 from trainyard.render.parts.objects import Resource
+from trainyard.render.sizing.software import cni
 
 NAME = "multus"
 DEFINITION = "network-attachment-definitions.k8s.cni.cncf.io"

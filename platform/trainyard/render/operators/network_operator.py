@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 from trainyard.base.labels import POOL
 from trainyard.render.operators import sriov_network_operator as sriov
 from trainyard.render.operators.base import Operator, Site, tolerations
-from trainyard.render.operators.nodes import cni
 from trainyard.render.parts.health import by_field
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing.fabrics import devices
 from trainyard.render.sizing.fabrics.plan import Network, block_size, by_nv_ipam, pools, subnets
 from trainyard.render.sizing.fabrics.rails import SECONDARY, attach, every_rail, rails
+from trainyard.render.sizing.software import cni
 from trainyard.specs import Cluster
 from trainyard.specs.distributions import Cni
 from trainyard.specs.shapes import Nic

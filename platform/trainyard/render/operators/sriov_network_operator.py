@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 from trainyard.base.labels import POOL
 from trainyard.render.operators.base import Operator, Site
-from trainyard.render.operators.nodes import cni
 from trainyard.render.parts.health import by_field
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing.fabrics.devices import functions_per_nic, pool_resource, reports_numa
 from trainyard.render.sizing.fabrics.plan import link, nics, pools
 from trainyard.render.sizing.fabrics.rails import rails
+from trainyard.render.sizing.software import cni
 from trainyard.specs import Fabric
 from trainyard.specs.distributions import Cni
 from trainyard.specs.shapes import Nic

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from trainyard.render.operators.base import Operator, Site
-from trainyard.render.operators.nodes import cni
+from trainyard.render.sizing.software import cni
 from trainyard.specs.distributions import Cni
 
 

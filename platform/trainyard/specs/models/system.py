@@ -32,6 +32,12 @@ KernelRelease = Annotated[
 ]
 
 
+DriverVersion = Annotated[
+    StrictStr,
+    Form(r"[0-9]{3,4}\.[0-9]+(?:\.[0-9]+)?", "a release of NVIDIA's driver such as '580.126.20', in quotes"),
+]
+
+
 class System(Spec):
     """Software of the nodes, which decides how operators are installed, and the form of files for nodes."""
 
@@ -48,6 +54,9 @@ class System(Spec):
     gpu_driver: Installer | None = None
     """Installer of NVIDIA's driver: `operator`, the GPU Operator; `system`, the node's image; default: the
     distribution's."""
+    gpu_driver_version: DriverVersion | None = None
+    """Release of NVIDIA's driver, such as "580.126.20": the one that the GPU Operator installs, or that the node's
+    image has; default: the operator's."""
 
 
 def resolve_system(cluster: System, pool: System) -> System:

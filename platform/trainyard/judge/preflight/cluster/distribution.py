@@ -8,8 +8,8 @@ from trainyard.base.documents import Path
 from trainyard.base.findings import Finding
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.subjects import CLUSTER
-from trainyard.render.operators.nodes import installs
 from trainyard.render.sizing.fabrics import fabric_type
+from trainyard.render.sizing.software import installs
 from trainyard.specs import Cluster, Kubelet
 from trainyard.specs.releases.facts import lookup
 from trainyard.specs.sources import Source

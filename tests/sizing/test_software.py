@@ -11,7 +11,7 @@ from everything import everything
 from trainyard.base.documents import dump
 from trainyard.render.operators.gpu_operator import policy
 from trainyard.render.operators.install import installed_operators, values
-from trainyard.render.operators.nodes import installs
+from trainyard.render.sizing.software import installs
 from trainyard.specs import Cluster
 
 SOCKET = [{"name": "CONTAINERD_SOCKET", "value": "/run/k3s/containerd/containerd.sock"}]
