@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import reduce
 from typing import Any, ClassVar
 
-from trainyard.render.operators import gpu_drivers, gpu_parts
+from trainyard.render.operators import gpu_drivers, gpu_parts, gpu_values
 from trainyard.render.operators.base import Operator, Site, merge, tolerations
 from trainyard.render.parts.health import by_field
 from trainyard.render.parts.objects import Resource
@@ -28,24 +29,22 @@ IMAGES = {
 }
 """Sections of the ClusterPolicy whose images must be named in it, and the components of the release file."""
 
-SECTIONS = (
-    "daemonsets",
-    "validator",
-    "mig",
-    "cdi",
-    "driver",
-    "toolkit",
-    "devicePlugin",
+OPTIONAL = (
+    "ccManager",
     "dcgm",
-    "dcgmExporter",
-    "gfd",
-    "migManager",
-    "nodeStatusExporter",
-    "gds",
     "gdrcopy",
-    "hostPaths",
+    "gds",
+    "kataSandboxDevicePlugin",
+    "nodeStatusExporter",
+    "sandboxDevicePlugin",
+    "vfioManager",
+    "vgpuDeviceManager",
 )
-"""Values of the chart that the ClusterPolicy has under the same name; the cluster file's own go into both."""
+"""Sections that are off by default; where a cluster's file has one, its image must be named too.
+
+The operator looks for it in the ClusterPolicy, and in an environment that the chart does not set (NVIDIA/gpu-operator
+v26.7.0 internal/image/image.go).
+"""
 
 CRITICAL_PODS = 100_000
 """Pods of system priority in the operator's namespace: more than its daemons on any number of nodes."""
@@ -125,10 +124,10 @@ def policy(site: Site) -> dict[str, Any]:
         "validator": {},
         "sandboxWorkloads": {"enabled": False},
     }
-    own = {name: value for name, value in site.choice.values.items() if name in SECTIONS}
     release = cluster.system.gpu_driver_version
     chosen = {"driver": {"version": release}} if release is not None else {}
-    return merge(merge(merge(merge(base, cluster_install(cluster).values), images(site)), chosen), own)
+    own = gpu_values.cluster_policy(site.choice.values)
+    return reduce(merge, (base, cluster_install(cluster).values, images(site), chosen, own))
 
 
 def critical_quota(site: Site) -> Resource:
@@ -142,7 +141,9 @@ def critical_quota(site: Site) -> Resource:
 def images(site: Site) -> dict[str, Any]:
     """Return repository, image and version of every component, as the release's chart would write them."""
     found: dict[str, Any] = {}
-    for path, component in IMAGES.items():
+    sandbox = OPTIONAL if "sandboxWorkloads" in site.choice.values else ()
+    wanted = {name: name for name in OPTIONAL if name in site.choice.values or name in sandbox}
+    for path, component in {**IMAGES, **wanted}.items():
         image = site.components.get(component)
         if isinstance(image, dict):
             section, _, part = path.partition(".")
