@@ -127,7 +127,8 @@ def policy(site: Site) -> dict[str, Any]:
     release = cluster.system.gpu_driver_version
     chosen = {"driver": {"version": release}} if release is not None else {}
     own = gpu_values.cluster_policy(site.choice.values)
-    return reduce(merge, (base, cluster_install(cluster).values, images(site), chosen, own))
+    layers: list[Mapping[str, Any]] = [cluster_install(cluster).values, images(site), chosen, own]
+    return reduce(merge, layers, base)
 
 
 def critical_quota(site: Site) -> Resource:
