@@ -118,8 +118,9 @@ def lands(known: Known, cluster: Cluster, pool_name: str) -> bool:
 
 
 def defaults(cluster: Cluster, operator: str) -> Mapping[str, Any]:
-    """Return the values of an operator that follow from the distribution of the nodes."""
-    return cluster_install(cluster).values if operator == "gpu-operator" else {}
+    """Return the values of an operator of ours that follow from the distribution; who else installs it may differ."""
+    ours = operator == "gpu-operator" and cluster.operators[operator].managed
+    return cluster_install(cluster).values if ours else {}
 
 
 def switched_off(known: Known, choice: OperatorChoice, values: Mapping[str, Any]) -> bool:
