@@ -49,7 +49,7 @@ def check(world: World) -> Iterator[Problem]:
                         for wanted, severity in features(name, value):
                             if wanted in gpus.lacks:
                                 message = (
-                                    f"{name} uses {wanted}, which {gpus.name} GPUs lack; remove it, or use other GPUs"
+                                    f"{name} uses {wanted}, which {gpus.called} GPUs lack; remove it, or use other GPUs"
                                 )
                                 yield Problem(place, message, severity=severity)
 

@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "platform"), str(ROOT / "tools")]
 
 import docs_data  # noqa: E402  # after the path is set
+import docs_distributions  # noqa: E402
 import docs_fields  # noqa: E402
 import docs_pictures  # noqa: E402
 import docs_rules  # noqa: E402
@@ -114,7 +115,8 @@ def pages() -> dict[Path, str]:
         raise SystemExit(f"layers without a chapter: {', '.join(sorted(missing))}")
     made = {"rules": docs_rules.page(ROOT), "cli": cli(), "storage": storage(), "decisions/README": decisions()}
     made |= {"reference/shapes": docs_data.shapes(), "reference/releases": docs_data.operators(ROOT / "schemas")}
-    made["reference/kinds"] = docs_data.behaviours()
+    made["reference/gpus"] = docs_data.gpus_page()
+    made |= {"reference/kinds": docs_data.behaviours(), "reference/distributions": docs_distributions.page()}
     made |= {f"reference/{name}": docs_fields.page(name) for name in docs_fields.MODELS}
     texts = {ROOT / "docs" / f"{name}.md": "\n".join(lines).rstrip() + "\n" for name, lines in made.items()}
     texts |= {ROOT / "docs" / "pictures" / name: svg for name, svg in docs_pictures.drawn()}

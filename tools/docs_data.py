@@ -13,6 +13,7 @@ from trainyard.base.versions import order
 from trainyard.render.kinds import kinds
 from trainyard.render.kinds.behaviour import EVENTS
 from trainyard.render.operators.listing import listing
+from trainyard.specs.gpus import generations
 from trainyard.specs.releases import Facts, Release, releases
 from trainyard.specs.shapes import Shape, names, preset
 
@@ -28,6 +29,11 @@ These are the presets for `shape` of a [pool](cluster.md#pools). `make docs` wri
 `platform/trainyard/specs/shapes`. A source *assumed* means that nobody measured or documented the fact, so compare it
 with a node (`kubectl get node -o yaml`, `lscpu`, `nvidia-smi topo -m`). Describe other machines
 [in the cluster's file](cluster.md#poolsshape)."""
+
+GPUS = """\
+Generations of GPUs, by which drivers, images and precisions are checked. `make docs` writes this page from
+`platform/trainyard/specs/gpus`. A pool names the release of its driver with `system: {gpuDriverVersion: ...}`
+([pools](../pools.md#drivers-of-pools)). A source *assumed* means that no document was found."""
 
 COLUMNS = ("shape", "GPUs", "NICs of the fabric", "NUMA nodes", "CPUs", "memory", "local disk")
 """Of the table of shapes."""
@@ -58,6 +64,30 @@ def behaviours() -> Iterator[str]:
         if type(kind).__module__.startswith("trainyard."):
             yield from ("", f"## {name}", "", "| when | what happens |", "|---|---|")
             yield from (f"| {words} | {cell(getattr(kind.behaviour, field))} |" for field, words in EVENTS.items())
+
+
+def gpus_page() -> Iterator[str]:
+    """Yield the page on generations of GPUs."""
+    columns = ("generation", "products", "NVIDIA driver", "CUDA or ROCm", "kernel modules", "lacks")
+    yield from ("# GPUs", "", *GPUS.splitlines(), "", f"| {' | '.join(columns)} |", "|---" * len(columns) + "|")
+    for name, row in generations().items():
+        cells = (
+            f"[{row.title}](#{name})",
+            row.called,
+            reach(row.first_driver, row.last_driver) if row.vendor == "nvidia" else "",
+            reach(row.first_cuda, row.last_cuda),
+            ", ".join(row.modules) if row.vendor == "nvidia" else "",
+            ", ".join(row.lacks),
+        )
+        yield f"| {' | '.join(map(cell, cells))} |"
+    for name, row in generations().items():
+        yield from ("", f"## {name}", "", f"{row.title}: {row.called}.", "", "| fact | source |", "|---|---|")
+        yield from (f"| `{field}` | {cell(source)} |" for field, source in row.sources.items())
+
+
+def reach(first: object, last: object) -> str:
+    """Return a range of releases: from the first on, or up to the last."""
+    return f"{first} to {last}" if last is not None else f"from {first} on"
 
 
 def shapes() -> Iterator[str]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from trainyard.judge.policies.devices import EFA, is_gpu, is_rdma, rdma_resources
     from trainyard.judge.policies.folders import MOVES, unheld
     from trainyard.judge.policies.gangs import arguments, gangs, launched
-    from trainyard.judge.policies.generations import Generation, generation
+    from trainyard.judge.policies.generations import generation
     from trainyard.judge.policies.injected import injected
     from trainyard.judge.policies.kubelets import ALIGNING, aligning, kubelets, rails
     from trainyard.judge.policies.levels import upside_down
@@ -38,7 +38,7 @@ HOMES = {
     "devices": ("EFA", "is_gpu", "is_rdma", "rdma_resources"),
     "folders": ("MOVES", "unheld"),
     "gangs": ("arguments", "gangs", "launched"),
-    "generations": ("Generation", "generation"),
+    "generations": ("generation",),
     "injected": ("injected",),
     "kubelets": ("ALIGNING", "aligning", "kubelets", "rails"),
     "levels": ("upside_down",),
@@ -61,7 +61,6 @@ __all__ = [
     "QUEUE_LABEL",
     "WHOLE_GPUS",
     "Amount",
-    "Generation",
     "Manifest",
     "Need",
     "Place",

@@ -18,6 +18,7 @@ from trainyard.render.clusters import node_files
 from trainyard.render.clusters.node_forms import FORMS
 from trainyard.render.sizing.kubelet import configuration
 from trainyard.specs import Cluster
+from trainyard.specs.distributions import distributions
 from trainyard.specs.models.system import Distribution
 
 ROCE: dict[str, Any] = {"type": "roce", "rails": 8, "attach": "sriov", "addresses": "10.56.0.0/16", "pools": ["h100"]}
@@ -28,6 +29,10 @@ POOL: dict[str, Any] = {
     "kubelet": {**KUBELET, "topologyManagerPolicyOptions": OPTIONS},
 }
 OTHER = {"cpu": {"shape": "cpu-64", "nodes": 1}}
+
+FACTS = distributions()
+WHOLE = [name for name in FORMS if FACTS[name].kubelet_fields is None]
+"""Forms that carry all fields of the kubelet."""
 
 TALOS_KEEPS = {
     "apiVersion",
@@ -70,6 +75,7 @@ def kubelet(found: dict[str, str]) -> dict[str, Any]:
             value.get("machine", {}).get("kubelet", {}).get("extraConfig"),
             spec.get("kubelet", {}).get("config"),
             spec.get("kubeletConfig"),
+            yaml.safe_load(value["nodes"][0]["kubeadmConfigPatches"][0]) if "nodes" in value else None,
             value if "topologyManagerPolicy" in value else None,
         ]
         for fields in filter(None, carried):
@@ -86,10 +92,10 @@ def test_files_of_a_form_are_those_that_were_read(form, golden):
 
 def test_every_distribution_has_a_form():
     """What a cluster's file may say is what can be rendered."""
-    assert set(FORMS) == set(get_args(Distribution))
+    assert set(FORMS) == set(get_args(Distribution)) == set(FACTS)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", WHOLE)
 def test_the_kubelet_is_told_the_same_in_every_form(form):
     """A form wraps the configuration and changes none of it; what only a cluster knows stays out."""
     pool = make_pool(**POOL)
@@ -159,12 +165,49 @@ def test_openshift_finds_the_nodes_of_the_pool_by_their_label():
     assert chosen.items() <= pool["metadata"]["labels"].items()
 
 
+FEW: dict[str, Fields] = {
+    "gke-cos": {
+        "kubeletConfig": {
+            "cpuManagerPolicy": "static",
+            "memoryManager": {"policy": "Static"},
+            "topologyManager": {"policy": "restricted", "scope": "pod"},
+        }
+    },
+    "aks": {"cpuManagerPolicy": "static", "topologyManagerPolicy": "restricted"},
+    "eks-bottlerocket": {
+        "kubernetes": {
+            "cpu-manager-policy": "static",
+            "cpu-manager-policy-options": ["full-pcpus-only"],
+            "topology-manager-policy": "restricted",
+            "topology-manager-scope": "pod",
+            "max-pods": 110,
+        },
+        "oci-defaults": {
+            "resource-limits": {"max-locked-memory": {"soft-limit": "unlimited", "hard-limit": "unlimited"}}
+        },
+    },
+}
+
+
+@pytest.mark.parametrize(("form", "expected"), FEW.items(), ids=FEW)
+def test_a_provider_reads_the_fields_that_it_knows(form, expected):
+    """Google, Microsoft and Bottlerocket name the fields of the kubelet as their own documents do."""
+    (text,) = files({"distribution": form}).values()
+    read = tomllib.loads(text)["settings"] if form == "eks-bottlerocket" else yaml.safe_load(text)
+    assert read == expected
+
+
+def test_nodes_that_the_provider_configures_get_no_file():
+    """Autopilot takes nothing, whatever the pool says."""
+    assert files({"distribution": "gke-autopilot"}) == {}
+
+
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("memlock", ["nri", "provided"])
 def test_a_limit_that_others_lift_makes_no_file(form, memlock):
     """The NRI plugin and the node image need none; what is left is the kubelet's."""
     found = files({"distribution": form}, memlock=memlock)
-    assert kubelet(found)
+    assert bool(found) == (FACTS[form].kubelet_fields != ())
     assert "MEMLOCK" not in "".join(found.values())
     assert "memlock" not in "".join(found.values())
 
@@ -173,7 +216,7 @@ AMD = {"shape": "mi300x", "nodes": 2}
 OPEN = ['KERNEL=="kfd", MODE="0666"', 'SUBSYSTEM=="drm", KERNEL=="renderD*", MODE="0666"']
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", [name for name in FORMS if "udev" in FACTS[name].node_files])
 def test_every_user_opens_amd_gpus_where_the_pool_wants_rules_of_udev(form):
     """Where groups are said, or nothing has to be done, there is no rule; no other file changes with it."""
     pools = {"gpu": {**AMD, "deviceAccess": "udev"}}

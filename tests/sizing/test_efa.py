@@ -35,14 +35,20 @@ def test_devices_follow_the_gpus(gpus, devices, pages):
     worker = make_sizing(cluster=cluster(), gpus_per_node=gpus, fabric="rdma").worker
     asked = worker.requests()
     assert (asked["vpc.amazonaws.com/efa"], asked["hugepages-2Mi"]) == (devices, pages)
-    assert not {name for name in worker.env if name.startswith(("FI_", "NCCL_NET", "NCCL_IB"))}
+    assert not {name for name in worker.env if name.startswith(("FI_", "NCCL_IB"))}
     assert worker.fabric.annotations == {}
+
+
+def test_a_missing_plugin_ends_the_run_at_once():
+    """NCCL takes the named network or fails; it never trains over TCP because an image lacks aws-ofi-nccl."""
+    assert make_sizing(cluster=cluster(), fabric="rdma").worker.env["NCCL_NET"].value == "AWS Libfabric"
 
 
 def test_a_job_over_tcp_asks_for_none():
     """Whoever trains over the cluster network leaves the devices to others."""
-    asked = make_sizing(cluster=cluster(), fabric="tcp").worker.requests()
-    assert not {"vpc.amazonaws.com/efa", "hugepages-2Mi"} & set(asked)
+    worker = make_sizing(cluster=cluster(), fabric="tcp").worker
+    assert not {"vpc.amazonaws.com/efa", "hugepages-2Mi"} & set(worker.requests())
+    assert "NCCL_NET" not in worker.env
 
 
 def test_without_huge_pages_libfabric_is_told():

@@ -8,63 +8,27 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from trainyard.base.documents import Path, dump
 from trainyard.base.labels import POOL
-from trainyard.render.parts.network import ENDLESS
-from trainyard.render.parts.objects import PlainFile, canonical
-
-KUBELET_API = {"apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration"}
-"""Without these two the kubelet refuses a drop-in (kubernetes v1.35 cmd/kubelet/app/server.go)."""
-
-DROP_IN = "20-trainyard.conf"
-"""The kubelet reads `*.conf` alone, in the order of names (kubernetes v1.35 cmd/kubelet/app/server.go)."""
-
-PATCH = "kubeletconfiguration20-trainyard+merge.yaml"
-"""`target[suffix][+patchtype].extension` (kubernetes v1.35 cmd/kubeadm/app/util/patches/patches.go)."""
-
-UNIT_LIMIT = "10-trainyard-memlock.conf"
-CRIO_LIMIT = "10-trainyard.conf"
-
-DEVICE_RULES = "70-amdgpu.rules"
-OPEN = ('KERNEL=="kfd", MODE="0666"', 'SUBSYSTEM=="drm", KERNEL=="renderD*", MODE="0666"')
-"""Rules after those of the distribution, which may give the files to group render alone (50-udev-default.rules)."""
+from trainyard.render.clusters import cloud_forms
+from trainyard.render.clusters.node_parts import (
+    CRIO_LIMIT,
+    CRIO_UNLIMITED,
+    DEVICE_RULES,
+    OPEN,
+    PATCH,
+    Needs,
+    add_comment,
+    device_rules,
+    kubelet_drop_in,
+    rlimit,
+    runtime_limit,
+    write_yaml,
+)
+from trainyard.render.parts.objects import PlainFile
 
 OPENSHIFT = "machineconfiguration.openshift.io"
-
-
-@dataclass(frozen=True, slots=True)
-class Needs:
-    """What the nodes of a pool must be given."""
-
-    pool: str
-    runtime: str
-    kubelet: Mapping[str, Any] | None
-    """Fields of its KubeletConfiguration; None where the kubelet is not ours to set."""
-    memlock: bool
-    """Whether containers must be able to lock all memory: RDMA locks its buffers."""
-    open_devices: bool
-    """Whether every user is to open the device files of AMD's GPUs."""
-
-    @property
-    def at(self) -> Path:
-        """The pool in the cluster's file."""
-        return ("pools", self.pool)
-
-    @property
-    def kubelet_at(self) -> Path:
-        """The kubelet's settings in the cluster's file."""
-        return (*self.at, "kubelet")
-
-    @property
-    def any(self) -> bool:
-        """Whether there is anything to give."""
-        return self.kubelet is not None or self.memlock or self.open_devices
-
-
-MEMLOCK_AT: Path = ("fabric", "memlock")
 
 
 def systemd(needs: Needs) -> Iterator[PlainFile]:
@@ -166,37 +130,15 @@ FORMS: Mapping[str, Callable[[Needs], Iterator[PlainFile]]] = {
     "talos": talos,
     "openshift": openshift,
     "eks": eks,
+    "eks-bottlerocket": cloud_forms.bottlerocket,
+    "gke-cos": cloud_forms.gke,
+    "gke-ubuntu": cloud_forms.gke,
+    "gke-autopilot": cloud_forms.nothing,
+    "aks": cloud_forms.aks,
+    "oke": systemd,
+    "bcm": kubeadm,
+    "kind": cloud_forms.kind,
 }
-
-UNLIMITED = "[Service]\nLimitMEMLOCK=infinity\n"
-"""Containers inherit the limit of the unit that starts the runtime; systemd's own is 8 MiB."""
-
-CRIO_UNLIMITED = '[crio.runtime]\ndefault_ulimits = [\n  "memlock=-1:-1",\n]\n'
-"""cri-o docs/crio.conf.5.md; the list takes the place of the same in drop-ins before it."""
-
-
-def kubelet_drop_in(needs: Needs, folder: str) -> Iterator[PlainFile]:
-    """Yield the kubelet's settings as a drop-in of a folder."""
-    if needs.kubelet is not None:
-        text = write_yaml({**KUBELET_API, **needs.kubelet})
-        yield PlainFile(DROP_IN, add_comment(f"{folder}/{DROP_IN}", text), needs.kubelet_at)
-
-
-def runtime_limit(needs: Needs, unit: str) -> Iterator[PlainFile]:
-    """Yield the files that lift the limit on locked memory, for the runtime or the unit that starts it."""
-    if needs.memlock and needs.runtime == "cri-o":
-        path = f"/etc/crio/crio.conf.d/{CRIO_LIMIT}"
-        yield PlainFile(f"crio-{CRIO_LIMIT}", add_comment(path, CRIO_UNLIMITED), MEMLOCK_AT)
-    elif needs.memlock:
-        path = f"/etc/systemd/system/{unit}.d/{UNIT_LIMIT}"
-        yield PlainFile(UNIT_LIMIT, add_comment(path, UNLIMITED), MEMLOCK_AT)
-
-
-def device_rules(needs: Needs) -> Iterator[PlainFile]:
-    """Yield the rules by which every user opens the GPUs, as a file for udev."""
-    if needs.open_devices:
-        text = add_comment(f"/etc/udev/rules.d/{DEVICE_RULES}", "\n".join([*OPEN, ""]))
-        yield PlainFile(DEVICE_RULES, text, (*needs.at, "deviceAccess"))
 
 
 def ignition(path: str, text: str) -> dict[str, Any]:
@@ -210,21 +152,6 @@ def of_openshift(needs: Needs, kind: str, name: str, labels: Mapping[str, str], 
     metadata = {"name": name, **({"labels": dict(labels)} if labels else {})}
     value = {"apiVersion": f"{OPENSHIFT}/v1", "kind": kind, "metadata": metadata, "spec": spec}
     return PlainFile(f"{kind.lower()}.yaml", write_yaml(value), needs.at)
-
-
-def rlimit() -> dict[str, Any]:
-    """Return a limit of the OCI runtime specification."""
-    return {"type": "RLIMIT_MEMLOCK", "soft": ENDLESS, "hard": ENDLESS}
-
-
-def write_yaml(value: Mapping[str, Any]) -> str:
-    """Return a value as YAML, without None."""
-    return dump(canonical(value), sort_keys=True)
-
-
-def add_comment(comment: str, text: str) -> str:
-    """Return a text that begins with where it goes."""
-    return f"# {comment}\n{text}"
 
 
 def encode_base64(text: str) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.render.clusters.node_forms import FORMS, Needs
+from trainyard.render.clusters.node_forms import FORMS
+from trainyard.render.clusters.node_parts import Needs
 from trainyard.render.parts.objects import PlainFile
 from trainyard.render.sizing.fabrics import fabric_type
 from trainyard.render.sizing.kubelet import configuration

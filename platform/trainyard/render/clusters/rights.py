@@ -33,6 +33,8 @@ def resources(cluster: Cluster, name: str, team: Team) -> Iterator[Resource]:
     fields = {"roleRef": role, "subjects": [group]}
     yield Resource(f"{RBAC}/v1", "Role", NAME, ("group",), name, fields={"rules": rules(cluster, team)}, source=source)
     yield Resource(f"{RBAC}/v1", "RoleBinding", NAME, ("group",), name, fields=fields, source=source)
+    if cluster.distribution.security_constraint is not None:
+        yield security_constraint(cluster.distribution.security_constraint, name)
     if cluster.pipelines is not None and cluster.pipelines.namespace_of(name) is not None:
         yield from of_pipelines(cluster, cluster.pipelines, name)
     for account, about in team.accounts.items():
@@ -47,6 +49,19 @@ def resources(cluster: Cluster, name: str, team: Team) -> Iterator[Resource]:
             fields=off,
             source=source,
         )
+
+
+def security_constraint(name: str, team: str) -> Resource:
+    """Return the binding by which the team's pods run as the user that their job names, and never as root.
+
+    OpenShift gives pods users of the namespace's range otherwise, and refuses those that name another; it keeps a
+    ClusterRole for each of its constraints (OpenShift documentation, role-based access to SCCs).
+    """
+    role = {"apiGroup": RBAC, "kind": "ClusterRole", "name": f"system:openshift:scc:{name}"}
+    accounts = {"apiGroup": RBAC, "kind": "Group", "name": f"system:serviceaccounts:{team}"}
+    fields = {"roleRef": role, "subjects": [accounts]}
+    source = f"team/{team}"
+    return Resource(f"{RBAC}/v1", "RoleBinding", f"{NAME}-{name}", ("group",), team, fields=fields, source=source)
 
 
 def of_pipelines(cluster: Cluster, pipelines: Pipelines, team: str) -> Iterator[Resource]:

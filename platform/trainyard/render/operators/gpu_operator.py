@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import reduce
 from typing import Any, ClassVar
 
-from trainyard.render.operators import gpu_parts
+from trainyard.render.operators import gpu_drivers, gpu_parts, gpu_values
 from trainyard.render.operators.base import Operator, Site, merge, tolerations
 from trainyard.render.parts.health import by_field
 from trainyard.render.parts.objects import Resource
-from trainyard.render.sizing.fabrics import fabric_type
-from trainyard.specs import Cluster, Pool
+from trainyard.render.sizing.software import cluster_install, nvidia_pools
+from trainyard.specs import Cluster
 from trainyard.upstream.pods.resources import NVIDIA_GPU
 
 POLICY = "cluster-policy"
@@ -28,24 +29,25 @@ IMAGES = {
 }
 """Sections of the ClusterPolicy whose images must be named in it, and the components of the release file."""
 
-SECTIONS = (
-    "daemonsets",
-    "validator",
-    "mig",
-    "cdi",
-    "driver",
-    "toolkit",
-    "devicePlugin",
+OPTIONAL = (
+    "ccManager",
     "dcgm",
-    "dcgmExporter",
-    "gfd",
-    "migManager",
-    "nodeStatusExporter",
-    "gds",
     "gdrcopy",
-    "hostPaths",
+    "gds",
+    "kataSandboxDevicePlugin",
+    "nodeStatusExporter",
+    "sandboxDevicePlugin",
+    "vfioManager",
+    "vgpuDeviceManager",
 )
-"""Values of the chart that the ClusterPolicy has under the same name; the cluster file's own go into both."""
+"""Sections that are off by default; where a cluster's file has one, its image must be named too.
+
+The operator looks for it in the ClusterPolicy, and in an environment that the chart does not set (NVIDIA/gpu-operator
+v26.7.0 internal/image/image.go).
+"""
+
+CRITICAL_PODS = 100_000
+"""Pods of system priority in the operator's namespace: more than its daemons on any number of nodes."""
 
 HEALTH = by_field("state", waiting="Waiting for the operator", healthy="ready", degraded="ignored")
 
@@ -65,9 +67,15 @@ class GpuOperator(Operator):
             "node-feature-discovery": {"worker": {"tolerations": [*CONTROL_PLANE, *tolerations]}},
         }
 
+    def own(self, site: Site) -> Iterator[Resource]:
+        """Yield leave for daemons of system priority, where the provider gives it to kube-system alone."""
+        if site.cluster.distribution.critical_quota:
+            yield critical_quota(site)
+
     def hardware(self, site: Site) -> Iterator[Resource]:
         """Yield the ClusterPolicy and its configurations: a new driver or layout takes GPUs from under running jobs."""
         yield from gpu_parts.configurations(site)
+        yield from gpu_drivers.drivers(site)
         spec = policy(site)
         yield Resource("nvidia.com/v1", "ClusterPolicy", POLICY, site.at, fields={"spec": spec})
 
@@ -77,16 +85,10 @@ CONTROL_PLANE: list[dict[str, Any]] = [
 ]
 
 
-def pools(cluster: Cluster) -> dict[str, Pool]:
-    """Return the pools with NVIDIA GPUs."""
-    found = {name: pool for name, pool in cluster.pools.items() if pool.node.gpus is not None}
-    return {name: pool for name, pool in found.items() if pool.node.gpus and pool.node.gpus.vendor == "nvidia"}
-
-
 def tolerate(cluster: Cluster) -> list[dict[str, Any]]:
     """Return tolerations for the taints of the GPU pools, after the one that GPU nodes commonly have."""
     common = {"key": NVIDIA_GPU, "operator": "Exists", "effect": "NoSchedule"}
-    return [common, *(toleration for toleration in tolerations(pools(cluster).values()) if toleration != common)]
+    return [common, *(toleration for toleration in tolerations(nvidia_pools(cluster).values()) if toleration != common)]
 
 
 def policy(site: Site) -> dict[str, Any]:
@@ -94,12 +96,10 @@ def policy(site: Site) -> dict[str, Any]:
 
     Drivers are not upgraded by the operator alone: a node gets the new one when a person drains it. With an RDMA
     fabric the kernel modules are the open ones, which GPUDirect over DMA-BUF needs; the older nvidia-peermem is loaded
-    only where the vendor's driver of NICs is, which it needs: on the host, or by the network operator.
+    only where the vendor's driver of NICs is, which it needs: on the host, or by the network operator. What the
+    distribution of the nodes brings is not installed twice.
     """
     cluster = site.cluster
-    there = [name for name in pools(cluster) if fabric_type(cluster).reaches(cluster, name)]
-    fabric, drivers = bool(there), {cluster.system_of(name).nic_driver for name in there}
-    host = {"useHostMofed": True} if "doca" in drivers else {}
     base: dict[str, Any] = {
         "operator": {"runtimeClass": "nvidia"},
         "daemonsets": {
@@ -111,13 +111,11 @@ def policy(site: Site) -> dict[str, Any]:
         "mig": {"strategy": gpu_parts.strategy(cluster)},
         "cdi": {"enabled": True},
         "driver": {
-            "enabled": True,
-            "kernelModuleType": "open" if fabric else "auto",
-            "rdma": {"enabled": bool(drivers & {"doca", "operator"}), **host},
+            **gpu_drivers.modules(cluster, nvidia_pools(cluster)),
             "upgradePolicy": {"autoUpgrade": False},
+            **({"useNvidiaDriverCRD": True} if gpu_drivers.by_pool(cluster) else {}),
         },
-        "toolkit": {"enabled": True},
-        "devicePlugin": {"enabled": True, **gpu_parts.of_plugin(cluster)},
+        "devicePlugin": gpu_parts.of_plugin(cluster),
         "dcgm": {"enabled": False},
         "dcgmExporter": {"enabled": True, "serviceMonitor": {"enabled": False}},
         "gfd": {"enabled": True},
@@ -126,14 +124,27 @@ def policy(site: Site) -> dict[str, Any]:
         "validator": {},
         "sandboxWorkloads": {"enabled": False},
     }
-    own = {name: value for name, value in site.choice.values.items() if name in SECTIONS}
-    return merge(merge(base, images(site)), own)
+    release = cluster.system.gpu_driver_version
+    chosen = {"driver": {"version": release}} if release is not None else {}
+    own = gpu_values.cluster_policy(site.choice.values)
+    layers: list[Mapping[str, Any]] = [cluster_install(cluster).values, images(site), chosen, own]
+    return reduce(merge, layers, base)
+
+
+def critical_quota(site: Site) -> Resource:
+    """Return a ResourceQuota for pods of system priority: room for every daemon on every node."""
+    classes = ["system-node-critical", "system-cluster-critical"]
+    scope = {"matchExpressions": [{"scopeName": "PriorityClass", "operator": "In", "values": classes}]}
+    spec = {"hard": {"pods": str(CRITICAL_PODS)}, "scopeSelector": scope}
+    return Resource("v1", "ResourceQuota", "critical-pods", site.at, site.facts.namespace, fields={"spec": spec})
 
 
 def images(site: Site) -> dict[str, Any]:
     """Return repository, image and version of every component, as the release's chart would write them."""
     found: dict[str, Any] = {}
-    for path, component in IMAGES.items():
+    sandbox = OPTIONAL if "sandboxWorkloads" in site.choice.values else ()
+    wanted = {name: name for name in OPTIONAL if name in site.choice.values or name in sandbox}
+    for path, component in {**IMAGES, **wanted}.items():
         image = site.components.get(component)
         if isinstance(image, dict):
             section, _, part = path.partition(".")

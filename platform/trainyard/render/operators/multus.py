@@ -10,26 +10,31 @@ from trainyard.base.labels import SYNC_OPTIONS
 from trainyard.render.operators.base import Operator, Site
 from trainyard.render.operators.install import sites
 from trainyard.render.parts.objects import Resource
+from trainyard.render.sizing.software import cni
 
 NAME = "multus"
 DEFINITION = "network-attachment-definitions.k8s.cni.cncf.io"
 
-HOST_PATHS: Mapping[str, tuple[str, str, str | None]] = {
-    "cni": ("/etc/cni/net.d", "/host/etc/cni/net.d", None),
-    "cni-binaries": ("/opt/cni/bin", "/opt/cni/bin", None),
-    "host-root": ("/", "/hostroot", "HostToContainer"),
-    "host-run": ("/run", "/host/run", None),
-    "multus-cache": ("/var/lib/cni/multus", "/var/lib/cni/multus", None),
-    "kubelet": ("/var/lib/kubelet", "/var/lib/kubelet", "HostToContainer"),
-    "devices": ("/run/k8s.cni.cncf.io", "/run/k8s.cni.cncf.io", None),
-    "network-namespaces": ("/run/netns", "/run/netns", "HostToContainer"),
-    "multus-config": ("/etc/cni/multus/net.d", "/etc/cni/multus/net.d", None),
-}
-"""What the daemon sees of the node: volume, path there, path in the container, mount propagation.
 
-Paths as the thick plugin expects them (multus-cni v4.3.0 deployments/multus-daemonset-thick.yml); the folder of
-binaries has the same path on both sides, since the daemon runs them on the node.
-"""
+def host_paths(site: Site) -> dict[str, tuple[str, str, str | None]]:
+    """Return the volumes of the daemon: name, path on the node, path in the container, mount propagation.
+
+    Paths as the thick plugin expects them (multus-cni v4.3.0 deployments/multus-daemonset-thick.yml), and the folders
+    of the distribution; the folder of binaries has the same path on both sides, since the daemon runs them on the node.
+    """
+    folders = cni(site.cluster)
+    return {
+        "cni": (folders.config, "/host/etc/cni/net.d", None),
+        "cni-binaries": (folders.binaries, folders.binaries, None),
+        "host-root": ("/", "/hostroot", "HostToContainer"),
+        "host-run": ("/run", "/host/run", None),
+        "multus-cache": ("/var/lib/cni/multus", "/var/lib/cni/multus", None),
+        "kubelet": ("/var/lib/kubelet", "/var/lib/kubelet", "HostToContainer"),
+        "devices": ("/run/k8s.cni.cncf.io", "/run/k8s.cni.cncf.io", None),
+        "network-namespaces": (folders.namespaces, folders.namespaces, "HostToContainer"),
+        "multus-config": ("/etc/cni/multus/net.d", "/etc/cni/multus/net.d", None),
+    }
+
 
 RULES: tuple[Mapping[str, list[str]], ...] = (
     {
@@ -132,7 +137,7 @@ def daemon_set(site: Site) -> dict[str, Any]:
         for daemon in site.facts.daemons
         for daemon_container in daemon.containers
     }
-    volumes = [{"name": name, "hostPath": {"path": path}} for name, (path, _, _) in HOST_PATHS.items()]
+    volumes = [{"name": name, "hostPath": {"path": path}} for name, (path, _, _) in host_paths(site).items()]
     config = {"name": f"{NAME}-config", "items": [{"key": "daemon-config.json", "path": "daemon-config.json"}]}
     pod = {
         "hostNetwork": True,
@@ -142,7 +147,7 @@ def daemon_set(site: Site) -> dict[str, Any]:
         "terminationGracePeriodSeconds": 10,
         "tolerations": [{"operator": "Exists"}],
         "initContainers": [installer(image, asked["install"])],
-        "containers": [container(image, asked["multus"])],
+        "containers": [container(site, image, asked["multus"])],
         "volumes": [*volumes, {"name": "daemon-config", "configMap": config}],
     }
     return {
@@ -167,11 +172,11 @@ def installer(image: str, resources: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def container(image: str, resources: Mapping[str, Any]) -> dict[str, Any]:
+def container(site: Site, image: str, resources: Mapping[str, Any]) -> dict[str, Any]:
     """Return the daemon's container."""
     mounts = [
         {"name": name, "mountPath": path, "mountPropagation": propagation}
-        for name, (_, path, propagation) in HOST_PATHS.items()
+        for name, (_, path, propagation) in host_paths(site).items()
     ]
     return {
         "name": "multus",

@@ -15,7 +15,9 @@ from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing.fabrics import devices
 from trainyard.render.sizing.fabrics.plan import Network, block_size, by_nv_ipam, pools, subnets
 from trainyard.render.sizing.fabrics.rails import SECONDARY, attach, every_rail, rails
+from trainyard.render.sizing.software import cni
 from trainyard.specs import Cluster
+from trainyard.specs.distributions import Cni
 from trainyard.specs.shapes import Nic
 
 POLICY = "nic-cluster-policy"
@@ -44,10 +46,10 @@ class NetworkOperator(Operator):
 
     def values(self, site: Site) -> dict[str, Any]:
         """Leave definitions to Argo CD, which renders them with the chart, and bring the SR-IOV operator if wanted."""
-        values: dict[str, Any] = {"upgradeCRDs": False}
+        values: dict[str, Any] = {"upgradeCRDs": False, **cni_folders(site)}
         if makes_functions(site):
             values["sriovNetworkOperator"] = {"enabled": True}
-            values["sriov-network-operator"] = {"sriovOperatorConfig": {"deploy": False}}
+            values["sriov-network-operator"] = {"sriovOperatorConfig": {"deploy": False}, **sriov.plugin_folder(site)}
         return values
 
     def own(self, site: Site) -> Iterator[Resource]:
@@ -69,6 +71,14 @@ class NetworkOperator(Operator):
                 yield address_pool(site, name, subnet)
         if makes_functions(site):
             yield from sriov.policies(site)
+
+
+def cni_folders(site: Site) -> dict[str, Any]:
+    """Return the chart's values for the folders of CNI plugins and their configuration, where they are not usual."""
+    folders, usual = cni(site.cluster), Cni()
+    if (folders.config, folders.binaries) == (usual.config, usual.binaries):
+        return {}
+    return {"operator": {"cniBinDirectory": folders.binaries, "cniNetworkDirectory": folders.config}}
 
 
 def makes_functions(site: Site) -> bool:

@@ -12,7 +12,9 @@ from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing.fabrics.devices import functions_per_nic, pool_resource, reports_numa
 from trainyard.render.sizing.fabrics.plan import link, nics, pools
 from trainyard.render.sizing.fabrics.rails import rails
+from trainyard.render.sizing.software import cni
 from trainyard.specs import Fabric
+from trainyard.specs.distributions import Cni
 from trainyard.specs.shapes import Nic
 
 API = "sriovnetwork.openshift.io/v1"
@@ -37,9 +39,9 @@ class SriovNetworkOperator(Operator):
     name = "sriov-network-operator"
     health: ClassVar[Mapping[str, str]] = {"sriovnetwork.openshift.io/SriovNetworkNodeState": HEALTH}
 
-    def values(self, _site: Site) -> dict[str, Any]:
-        """Leave the operator's configuration to us."""
-        return {"sriovOperatorConfig": {"deploy": False}}
+    def values(self, site: Site) -> dict[str, Any]:
+        """Leave the operator's configuration to us, and put plugins where the nodes look for them."""
+        return {"sriovOperatorConfig": {"deploy": False}, **plugin_folder(site)}
 
     def own(self, site: Site) -> Iterator[Resource]:
         """Yield the operator's configuration."""
@@ -48,6 +50,12 @@ class SriovNetworkOperator(Operator):
     def hardware(self, site: Site) -> Iterator[Resource]:
         """Yield the policies of all pools."""
         yield from policies(site)
+
+
+def plugin_folder(site: Site) -> dict[str, Any]:
+    """Return the chart's value for the folder of CNI plugins, where it is not the usual one."""
+    folder = cni(site.cluster).binaries
+    return {} if folder == Cni().binaries else {"operator": {"cniBinPath": folder}}
 
 
 def configuration(site: Site) -> Resource:

@@ -13,6 +13,7 @@ from typing import Any
 
 from trainyard.base.documents import Path
 from trainyard.render.sizing.fabrics.rails import on_fabric
+from trainyard.render.sizing.software import cluster_install
 from trainyard.specs import Cluster, OperatorChoice, Pool
 from trainyard.specs.models.daemons import PoolDaemon
 from trainyard.specs.releases import release
@@ -98,7 +99,7 @@ def of_operators(cluster: Cluster, pool_name: str) -> Iterator[Daemon]:
     for name, choice in cluster.operators.items():
         facts = release(name)
         for known in facts.daemons if facts else ():
-            if facts and lands(known, cluster, pool_name) and not switched_off(known, choice):
+            if facts and lands(known, cluster, pool_name) and not switched_off(known, choice, defaults(cluster, name)):
                 yield of_operator(known, facts, choice, ("operators", name))
 
 
@@ -116,9 +117,18 @@ def lands(known: Known, cluster: Cluster, pool_name: str) -> bool:
             return True
 
 
-def switched_off(known: Known, choice: OperatorChoice) -> bool:
-    """Whether the cluster's values leave the daemon out."""
-    return known.switch is not None and lookup(choice.values, known.switch) is False
+def defaults(cluster: Cluster, operator: str) -> Mapping[str, Any]:
+    """Return the values of an operator of ours that follow from the distribution; who else installs it may differ."""
+    ours = operator == "gpu-operator" and cluster.operators[operator].managed
+    return cluster_install(cluster).values if ours else {}
+
+
+def switched_off(known: Known, choice: OperatorChoice, values: Mapping[str, Any]) -> bool:
+    """Whether the cluster's values leave the daemon out, or those that follow from its distribution."""
+    if known.switch is None:
+        return False
+    said = lookup(choice.values, known.switch)
+    return (lookup(values, known.switch) if said is None else said) is False
 
 
 def of_operator(known: Known, facts: Facts, choice: OperatorChoice, at: Path) -> Daemon:

@@ -11,6 +11,7 @@ from trainyard.base.labels import HOSTNAME
 from trainyard.base.limits import CLUSTER_NODES, COHORT_LEVELS
 from trainyard.base.system.data import minors, minors_in_words
 from trainyard.base.versions import line
+from trainyard.specs.distributions import DEFAULT, Distribution, distributions
 from trainyard.specs.models.argocd import ArgoCD
 from trainyard.specs.models.base import (
     Amount,
@@ -168,6 +169,15 @@ class Cluster(Spec):
     def system_of(self, pool_name: str) -> System:
         """Return how the nodes of a pool are set up; distribution and runtime are always said."""
         return resolve_system(self.system, self.pools[pool_name].system)
+
+    @property
+    def distribution(self) -> Distribution:
+        """Facts of the cluster's distribution, which its pools have unless they name another."""
+        return distributions()[self.system.distribution or DEFAULT]
+
+    def distribution_of(self, pool_name: str) -> Distribution:
+        """Return the facts of the distribution of a pool's nodes."""
+        return distributions()[self.system_of(pool_name).distribution or DEFAULT]
 
     def queues_of(self, scheduler: Scheduler) -> dict[str, Queue]:
         """Return the queues whose jobs a scheduler admits, by name."""

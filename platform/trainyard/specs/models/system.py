@@ -6,37 +6,63 @@ from typing import Annotated, Literal
 
 from pydantic import StrictStr
 
+from trainyard.specs.distributions import DEFAULT, Installer, Runtime, distributions
 from trainyard.specs.models.base import Form, Spec
 
-Distribution = Literal["systemd", "kubeadm", "rke2", "k3s", "talos", "openshift", "eks"]
-Runtime = Literal["containerd", "cri-o"]
+Distribution = Literal[
+    "systemd",
+    "kubeadm",
+    "rke2",
+    "k3s",
+    "talos",
+    "openshift",
+    "eks",
+    "eks-bottlerocket",
+    "gke-cos",
+    "gke-ubuntu",
+    "gke-autopilot",
+    "aks",
+    "oke",
+    "bcm",
+    "kind",
+]
 
 KernelRelease = Annotated[
     StrictStr, Form(r"[0-9]+\.[0-9]+(?:[-.+_][0-9A-Za-z.+_-]+)?", "a kernel release such as '6.8', in quotes")
 ]
 
-OTHER_RUNTIME: dict[str, Runtime] = {"openshift": "cri-o"}
-"""Runtime of distributions that bring another than containerd."""
+
+DriverVersion = Annotated[
+    StrictStr,
+    Form(r"[0-9]{3,4}\.[0-9]+(?:\.[0-9]+)?", "a release of NVIDIA's driver such as '580.126.20', in quotes"),
+]
 
 
 class System(Spec):
-    """Software of the nodes, which decides in which form Trainyard renders files for them."""
+    """Software of the nodes, which decides how operators are installed, and the form of files for nodes."""
 
     distribution: Distribution | None = None
     """Kubernetes distribution; default: `systemd`, with kubelet and container runtime as units and a kubelet
     drop-in folder."""
     runtime: Runtime | None = None
-    """Container runtime; default: `containerd`, or `cri-o` on OpenShift."""
+    """Container runtime; default: the distribution's, which is `containerd` for most."""
     kernel: KernelRelease | None = None
     """Release of the nodes' kernel, such as "6.8"; it decides how GPUs and NICs access each other's memory."""
     nic_driver: Literal["inbox", "doca", "operator"] | None = None
     """Driver of the NICs: `inbox`, the kernel's own; `doca`, DOCA or OFED on the host; `operator`, the same from
     the network operator."""
+    gpu_driver: Installer | None = None
+    """Installer of NVIDIA's driver: `operator`, the GPU Operator; `system`, the node's image; default: the
+    distribution's."""
+    gpu_driver_version: DriverVersion | None = None
+    """Release of NVIDIA's driver, such as "580.126.20": the one that the GPU Operator installs, or that the node's
+    image has; default: the operator's."""
 
 
 def resolve_system(cluster: System, pool: System) -> System:
     """Return a pool's system: field by field its own, else the cluster's, else the default."""
     said = {**cluster.model_dump(exclude_none=True), **pool.model_dump(exclude_none=True)}
-    distribution = said.get("distribution", "systemd")
-    runtime = OTHER_RUNTIME.get(distribution, "containerd")
-    return System.model_validate({"distribution": distribution, "runtime": runtime, **said})
+    name = said.get("distribution", DEFAULT)
+    facts = distributions()[name]
+    defaults = {"distribution": name, "runtime": facts.runtime, "gpu_driver": facts.gpus.driver[0]}
+    return System.model_validate({**defaults, **said})

@@ -28,9 +28,6 @@ MAX_NUMA: Final = "max-allowable-numa-nodes"
 BOOLEANS = frozenset({"1", "t", "T", "true", "TRUE", "True", "0", "f", "F", "false", "FALSE", "False"})
 """What Go reads as true or false (strconv.ParseBool)."""
 
-BROUGHT = {"rke2": "containerd", "k3s": "containerd", "talos": "containerd", "eks": "containerd", "openshift": "cri-o"}
-"""Distributions that leave no choice of container runtime."""
-
 KUBELET = "kubernetes v1.35 pkg/kubelet/cm"
 
 MEMORY = Rule(
@@ -109,8 +106,9 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
 def check_runtime(cluster: Cluster, name: str, source: Source) -> Iterator[Finding]:
     """Yield a container runtime that the pool's distribution does not have."""
     system = cluster.system_of(name)
-    brought = BROUGHT.get(system.distribution or "")
-    if brought is not None and system.runtime != brought:
+    facts = cluster.distribution_of(name)
+    brought = facts.runtime
+    if facts.brings_runtime and system.runtime != brought:
         path: Path = ("pools", name, "system") if cluster.pools[name].system.runtime else ("system",)
         message = (
             f"runtime of {name!r} is {system.runtime!r}, but {system.distribution} has its own, {brought}; remove it"

@@ -15,12 +15,6 @@ from trainyard.specs.sources import Source
 NODE_BLOCK = {4: 24, 6: 64}
 """Length of each node's block of pod addresses (kubernetes v1.35 cmd/kube-controller-manager/app/core.go)."""
 
-HOST_PREFIX = 23
-"""The same on OpenShift (openshift/api v1 types_network.go hostPrefix, the installer's default)."""
-
-BLOCKLESS = frozenset({"eks"})
-"""Distributions whose pods have addresses of the nodes' own networks."""
-
 LEAST_SERVICES = 8
 """Addresses that the API server asks of the range of Services (kubernetes v1.35 pkg/controlplane/services.go)."""
 
@@ -112,8 +106,8 @@ def check_pods(cluster: Cluster, pods: Range, nodes: int, source: Source) -> Ite
         return
     if in_one_network(cluster):
         return
-    openshift = cluster.system.distribution == "openshift" and pods.version == 4
-    length = HOST_PREFIX if openshift else NODE_BLOCK[pods.version]
+    own = cluster.distribution.node_block if pods.version == 4 else None
+    length = own or NODE_BLOCK[pods.version]
     blocks = 2 ** max(0, length - pods.prefixlen) if pods.prefixlen <= length else 0
     if blocks < nodes:
         message = (
@@ -125,7 +119,7 @@ def check_pods(cluster: Cluster, pods: Range, nodes: int, source: Source) -> Ite
 
 def in_one_network(cluster: Cluster) -> bool:
     """Whether pods take their addresses from the network of the nodes."""
-    return cluster.system.distribution in BLOCKLESS
+    return cluster.distribution.pods_in_node_network
 
 
 def overlap(one: Range, other: Range) -> bool:

@@ -1,7 +1,7 @@
 """Elastic Fabric Adapter of Amazon: whole devices of the node's, which libfabric drives; no second interface.
 
 Pods keep their address on the cluster network for rendezvous. The plugin aws-ofi-nccl, from the image, knows the
-platform and sets what it needs itself: only what depends on the cluster is said here.
+platform and sets what it needs itself: only what depends on the cluster is said here, and that NCCL must use it.
 """
 
 from __future__ import annotations
@@ -23,6 +23,11 @@ PAGES = f"{HUGE_PAGES}2Mi"
 
 WANTED = 5120 * MI
 """Bytes of huge pages for the pod of a whole node (Amazon EKS user guide, machine learning training with EFA)."""
+
+
+PLUGIN = "AWS Libfabric"
+"""Name by which every release of aws-ofi-nccl answers: older ones have it, newer ones take it when it is asked for
+(aws/aws-ofi-nccl v1.5.0-aws src/compat_v6.c, v1.21.1 src/nccl_ofi_interface_nvidia.cpp)."""
 
 
 class Efa(FabricType):
@@ -55,16 +60,15 @@ class Efa(FabricType):
         devices: dict[str, Sized[int] | Sized[str]] = {
             DEVICE: Sized(count, f"fabric: rdma; {count} = {shape.devices[DEVICE]} per node × {why}")
         }
+        env = {"NCCL_NET": Sized(PLUGIN, "fabric: rdma; NCCL fails instead of falling back to TCP")}
         pages = shape.huge_pages.get("2Mi")
         if pages is None:
-            return Attached(
-                devices, env={"FI_EFA_USE_HUGE_PAGE": Sized("0", "the node's image reserves no huge pages")}
-            )
+            none = Sized("0", "the node's image reserves no huge pages")
+            return Attached(devices, env={**env, "FI_EFA_USE_HUGE_PAGE": none})
         whole = min(WANTED, size(pages))
         amount = binary(whole * part, step=2 * MI)
-        return Attached(
-            {**devices, PAGES: Sized(amount, f"{amount} = {binary(whole)} per node × {why}, for EFA's buffers")}
-        )
+        buffers = Sized(amount, f"{amount} = {binary(whole)} per node × {why}, for EFA's buffers")
+        return Attached({**devices, PAGES: buffers}, env=env)
 
 
 def part_of(share: Share) -> tuple[Fraction, str]:

@@ -1,0 +1,86 @@
+"""Values of the GPU Operator's chart as fields of the ClusterPolicy, which we write in the chart's place.
+
+Source: NVIDIA/gpu-operator v26.7.0 deployments/gpu-operator/templates/clusterpolicy.yaml.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from trainyard.render.operators.base import merge, nest_value
+from trainyard.specs.releases.facts import lookup
+
+SECTIONS = (
+    "hostPaths",
+    "operator",
+    "daemonsets",
+    "validator",
+    "mig",
+    "psa",
+    "cdi",
+    "driver",
+    "vgpuManager",
+    "kataManager",
+    "vfioManager",
+    "vgpuDeviceManager",
+    "ccManager",
+    "toolkit",
+    "devicePlugin",
+    "dcgm",
+    "dcgmExporter",
+    "gfd",
+    "migManager",
+    "nodeStatusExporter",
+    "gds",
+    "gdrcopy",
+    "sandboxWorkloads",
+    "sandboxDevicePlugin",
+    "kataSandboxDevicePlugin",
+)
+"""Values that the template writes into the ClusterPolicy under the same name."""
+
+RENAMED = {
+    "driver.nvidiaDriverCRD.enabled": "driver.useNvidiaDriverCRD",
+    "driver.upgradePolicy.gpuPodDeletion": "driver.upgradePolicy.podDeletion",
+}
+"""Values with another name in the ClusterPolicy."""
+
+OF_THE_CHART = (
+    "driver.nvidiaDriverCRD",
+    "driver.upgradePolicy.gpuPodDeletion",
+    "devicePlugin.config.create",
+    "devicePlugin.config.data",
+    "dcgmExporter.config.create",
+    "dcgmExporter.config.data",
+    "migManager.config.create",
+    "migManager.config.data",
+)
+"""Values that the chart itself uses, for objects beside the ClusterPolicy."""
+
+OPERATOR = ("runtimeClass", "defaultGPUMode", "use_ocp_driver_toolkit", "metrics")
+"""Values of `operator` that the ClusterPolicy has; all others are of the operator's own Deployment."""
+
+
+def cluster_policy(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of the ClusterPolicy that follow from the chart's values of a cluster's file."""
+    found = {name: value for name, value in values.items() if name in SECTIONS}
+    if isinstance(found.get("operator"), Mapping):
+        found["operator"] = {key: value for key, value in found["operator"].items() if key in OPERATOR}
+    moved: dict[str, Any] = {}
+    for path, target in RENAMED.items():
+        value = lookup(found, path)
+        if value is not None:
+            moved = merge(moved, nest_value(target, value))
+    for path in OF_THE_CHART:
+        found = drop_path(found, path.split("."))
+    return merge({name: value for name, value in found.items() if value != {}}, moved)
+
+
+def drop_path(values: Mapping[str, Any], path: list[str]) -> dict[str, Any]:
+    """Return values without the one at a path."""
+    first, *rest = path
+    if not rest:
+        return {key: value for key, value in values.items() if key != first}
+    inner = values.get(first)
+    return {**values, first: drop_path(inner, rest)} if isinstance(inner, Mapping) else dict(values)

@@ -1,0 +1,25 @@
+"""Whereabouts: addresses that are unique in the cluster; its chart, with the folders of the nodes' distribution."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trainyard.render.operators.base import Operator, Site
+from trainyard.render.sizing.software import cni
+from trainyard.specs.distributions import Cni
+
+
+class Whereabouts(Operator):
+    """The chart's defaults serve wherever nodes keep plugins in the usual folders."""
+
+    name = "whereabouts"
+
+    def values(self, site: Site) -> dict[str, Any]:
+        """Return the folders of plugins and their configuration, where they are not the chart's."""
+        folders, usual = cni(site.cluster), Cni()
+        if (folders.config, folders.binaries) == (usual.config, usual.binaries):
+            return {}
+        return {"cniConf": {"confDir": folders.config, "binDir": folders.binaries}}
+
+
+OPERATOR = Whereabouts()

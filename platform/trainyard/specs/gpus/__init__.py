@@ -1,0 +1,63 @@
+"""Generations of GPUs: their names, the drivers and CUDA or ROCm releases that know them, and what they lack."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib import resources
+from typing import Literal
+
+from trainyard.base.documents import load
+from trainyard.base.errors import SpecError
+from trainyard.specs.models.base import Count, Spec, Text
+
+Feature = Literal["bf16", "flash attention 2", "FP8", "FP4"]
+
+Modules = Literal["open", "proprietary"]
+
+
+class Generation(Spec):
+    """GPUs of one architecture."""
+
+    title: Text
+    """Name of the architecture."""
+    vendor: Literal["nvidia", "amd"]
+    products: tuple[Text, ...]
+    """Expressions of the names that labels, instance types and data sheets give them."""
+    called: Text
+    """Names of its products, for messages."""
+    lacks: tuple[Feature, ...] = ()
+    """Precisions and kernels that the GPUs have no units for."""
+    first_driver: Count | None = None
+    """First branch of NVIDIA's driver that knows all of them, such as 570."""
+    last_driver: Count | None = None
+    """Last branch of NVIDIA's driver that knows them; default: none yet."""
+    first_cuda: Text | None = None
+    """First CUDA or ROCm release whose compilers and libraries know all of them."""
+    last_cuda: Text | None = None
+    """Last CUDA or ROCm release whose libraries know them; default: none yet."""
+    modules: tuple[Modules, ...] = ("open", "proprietary")
+    """Kernel modules of NVIDIA's driver that work with them."""
+    sources: dict[str, Text]
+    """Source of each fact: field -> document."""
+
+
+@cache
+def generations() -> dict[str, Generation]:
+    """Return every generation by name, as the files of this folder say; raises SpecError where one is damaged."""
+    found = {}
+    for file in sorted(resources.files(__name__).iterdir(), key=lambda entry: entry.name):
+        if file.name.endswith(".yaml"):
+            documents, findings = load(file.read_bytes(), file=file.name)
+            if findings:
+                raise SpecError(f"generation of GPUs in {file.name} cannot be read: {findings[0].message}")
+            found[file.name.removesuffix(".yaml")] = Generation.model_validate(documents[0].value)
+    return found
+
+
+@cache
+def generation_of(product: str) -> Generation | None:
+    """Return the generation of a product, by any of its names, or None where it is not known."""
+    name = product.replace("_", "-")
+    rows = generations().values()
+    return next((row for row in rows for pattern in row.products if re.search(pattern, name)), None)

@@ -1,0 +1,114 @@
+"""Operators and settings of nodes that a distribution does not allow are errors that say the way out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from everything import KUBELET, source
+from make import make_cluster
+from trainyard.judge.preflight.cluster.distribution import check
+
+H100: dict[str, Any] = {"shape": "dgx-h100", "nodes": 2}
+POOLS = {"h100": H100}
+GPU = {"gpu-operator": {"version": "26.7.0"}}
+SIMPLE = {"topologyManagerPolicy": "restricted", "cpuManagerPolicy": "static"}
+ROCE: dict[str, Any] = {"type": "roce", "rails": 8, "attach": "sriov", "addresses": "10.56.0.0/16", "pools": ["h100"]}
+OLD: dict[str, Any] = {"shape": "dgx-a100", "nodes": 1, "system": {"gpuDriver": "system"}}
+AMD: dict[str, Any] = {"shape": "mi300x", "nodes": 2, "deviceAccess": "udev"}
+
+EXCLUDED, DRIVER, FILE = "pairing/distribution", "pairing/gpu-driver", "node/file"
+
+CASES: dict[str, tuple[dict[str, Any], list[tuple[str, str, str]]]] = {
+    "GPU Operator on kubeadm": ({"system": {"distribution": "kubeadm"}, "operators": GPU}, []),
+    "GPU Operator on Talos": ({"system": {"distribution": "talos"}, "operators": GPU}, []),
+    "Multus of ours on OpenShift": (
+        {"system": {"distribution": "openshift"}, "operators": {"multus": {"version": "4.3.0"}}},
+        [(EXCLUDED, "operators.multus", "OpenShift runs Multus of its own; set managed: false")],
+    ),
+    "OpenShift's own Multus": (
+        {"system": {"distribution": "openshift"}, "operators": {"multus": {"version": "4.3.0", "managed": False}}},
+        [],
+    ),
+    "GPU Operator on Autopilot": (
+        {"system": {"distribution": "gke-autopilot"}, "operators": GPU},
+        [(EXCLUDED, "operators.gpu-operator", "and refuses privileged daemons; remove gpu-operator")],
+    ),
+    "the operator's driver on Talos": (
+        {"system": {"distribution": "talos", "gpuDriver": "operator"}, "operators": GPU},
+        [(DRIVER, "system.gpuDriver", "but on Talos only the node's image installs the driver; remove it")],
+    ),
+    "the operator's driver on one pool": (
+        {
+            "system": {"distribution": "talos"},
+            "operators": GPU,
+            "pools": {"h100": {**H100, "system": {"gpuDriver": "operator"}}},
+        },
+        [(DRIVER, "pools.h100.system.gpuDriver", "but on Talos only the node's image installs the driver; remove it")],
+    ),
+    "a driver by values on Talos": (
+        {
+            "system": {"distribution": "talos"},
+            "operators": {"gpu-operator": {"version": "26.7.0", "values": {"driver": {"enabled": True}}}},
+        },
+        [
+            (
+                DRIVER,
+                "operators.gpu-operator.values.driver.enabled",
+                "driver.enabled is true, but nodes on Talos have the driver already; remove it",
+            )
+        ],
+    ),
+    "a driver that is switched off by values": (
+        {
+            "system": {"distribution": "kubeadm"},
+            "operators": {"gpu-operator": {"version": "26.7.0", "values": {"driver": {"enabled": False}}}},
+        },
+        [],
+    ),
+    "two ways to the driver in one cluster": (
+        {"system": {"distribution": "kubeadm"}, "operators": GPU, "pools": {"h100": H100, "old": OLD}},
+        [("pairing/one-gpu-install", "pools.old", "pools 'h100' and 'old' need different ClusterPolicies")],
+    ),
+    "two ways where somebody else installs the operator": (
+        {
+            "operators": {"gpu-operator": {"version": "26.7.0", "managed": False}},
+            "pools": {"h100": H100, "old": OLD},
+        },
+        [],
+    ),
+    "fields of the kubelet that AKS has": (
+        {"system": {"distribution": "aks"}, "pools": {"h100": {**H100, "kubelet": SIMPLE}}},
+        [],
+    ),
+    "fields of the kubelet that AKS lacks": (
+        {"system": {"distribution": "aks"}, "pools": {"h100": {**H100, "kubelet": KUBELET}}},
+        [
+            ("node/kubelet-field", f"pools.h100.kubelet.{name}", f"{name} cannot be set on AKS; remove it")
+            for name in ("topologyManagerScope", "cpuManagerPolicyOptions", "memoryManagerPolicy")
+        ],
+    ),
+    "a limit that no file lifts on GKE": (
+        {"system": {"distribution": "gke-cos"}, "fabric": {**ROCE, "memlock": "node"}},
+        [(FILE, "fabric.memlock", "a file on nodes of 'h100', which GKE (COS) does not take; use nri")],
+    ),
+    "a limit that NRI lifts on GKE": (
+        {"system": {"distribution": "gke-cos"}, "fabric": {**ROCE, "memlock": "nri"}},
+        [],
+    ),
+    "rules of udev on AKS": (
+        {"system": {"distribution": "aks"}, "pools": {"amd": AMD}},
+        [(FILE, "pools.amd.deviceAccess", "needs rules on the nodes, which AKS does not take; use groups")],
+    ),
+    "a misspelt shape": ({"operators": GPU, "pools": {"h100": {"shape": "dgx-h1000", "nodes": 1}}}, []),
+}
+
+
+@pytest.mark.parametrize(("changes", "expected"), CASES.values(), ids=CASES)
+def test_what_a_distribution_does_not_allow_is_an_error(changes, expected):
+    """Each finding is at the field that its reader changes."""
+    own = {"pools": POOLS, "queues": {}, "operators": {}, **changes}
+    found = list(check(make_cluster(**own), source(**own)))
+    assert [(item.rule, item.path) for item in found] == [(rule, path) for rule, path, _ in expected]
+    assert all(words in item.message for item, (_, _, words) in zip(found, expected, strict=True))
