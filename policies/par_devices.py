@@ -1,6 +1,6 @@
 """A program must be given as many GPUs and nodes as its pods have.
 
-Why: The program stops at GPUs that are not there, and at nodes that nobody starts. GPUs left out are paid for and idle.
+Why: The program stops at GPUs that the container lacks, and at nodes without pods. GPUs left out are paid for and idle.
 Fix: remove the option, or write the numbers of the pods.
 Source: Lightning-AI/pytorch-lightning 2.6.2 src/lightning/fabric/utilities/device_parser.py,
  src/lightning/fabric/plugins/environments/torchelastic.py; microsoft/DeepSpeed v0.16.5 deepspeed/launcher/runner.py;

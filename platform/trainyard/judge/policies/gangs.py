@@ -91,13 +91,13 @@ def launched(pods: Pods) -> Iterator[Launched]:
 def _launched(pods: Pods) -> Iterator[Launched]:
     for path, words in pods.once(command_lines):
         for name in [name for name in (word.text.rpartition("/")[2] for word in words) if name in LAUNCHERS][:1]:
-            yield Launched(path, name, given(pods, path, words))
+            yield Launched(path, name, all_options(pods, path, words))
 
 
 def arguments(pods: Pods) -> Iterator[tuple[Path, dict[str, tuple[Place, str]]]]:
     """Yield each container that stays with the options of its command line."""
     for path, words in pods.once(command_lines):
-        yield path, given(pods, path, words)
+        yield path, all_options(pods, path, words)
 
 
 def command_lines(pods: Pods) -> Iterator[tuple[Path, list[Word]]]:
@@ -120,7 +120,7 @@ def command_lines(pods: Pods) -> Iterator[tuple[Path, list[Word]]]:
         yield path, [*words, *scripts]
 
 
-def given(pods: Pods, container: Path, words: list[Word]) -> dict[str, tuple[Place, str]]:
+def all_options(pods: Pods, container: Path, words: list[Word]) -> dict[str, tuple[Place, str]]:
     """Return the options of a command line; those of the settings that it names count where it has no others."""
     said = options(pods.manifest, words)
     return {**dict(configured(pods, container, words, said)), **said}

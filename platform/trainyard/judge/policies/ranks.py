@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from trainyard.base.documents import Path
 from trainyard.base.quantities import whole_number
-from trainyard.judge.policies.gangs import command_lines, given, launched
+from trainyard.judge.policies.gangs import all_options, command_lines, launched
 from trainyard.judge.policies.places import Place
 from trainyard.judge.policies.world import Pods, TrainingJob
 from trainyard.upstream.pods.resources import WHOLE_GPUS
@@ -87,7 +87,7 @@ def of_mpi(pods: Pods) -> Iterator[Ranks]:
             continue
         for option, value in zip(words[starts:], words[starts + 1 :], strict=False):
             if option.text in NUMBER and (total := whole_number(value.text)):
-                own = given(pods, path, words[starts:])
+                own = all_options(pods, path, words[starts:])
                 yield Ranks(total, f"mpirun {option.text} {total}", gpus_of(pods, path), own)
                 break
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from trainyard.base.findings import Finding
 from trainyard.judge.policies.folders import LEFT, key, within
 from trainyard.judge.preflight.job.commands import texts
-from trainyard.judge.preflight.job.options import given
+from trainyard.judge.preflight.job.options import program_options
 from trainyard.judge.preflight.job.unmounted import IMAGE, UNMOUNTED, Named, folders, instead, variables
 from trainyard.judge.preflight.job.unsaved import ELSEWHERE, STORES, VOLATILE
 from trainyard.judge.preflight.subjects import JOB, OneJob
@@ -40,7 +40,7 @@ def fleeting(job: Job, repository: Repository, contents: Mapping[str, str]) -> I
 
     Names that other programs use for what need not last count only beside options that no other program has.
     """
-    said = given(job, contents)
+    said = program_options(job, contents)
     known = any(key(item.option) in marking() for item in said)
     saves = saving() | frozenset(repository.folders.saves)
     for path, option, value in (*said, *variables(job)):

@@ -28,7 +28,7 @@ class Given(NamedTuple):
     value: str
 
 
-def given(job: Job, contents: Mapping[str, str]) -> list[Given]:
+def program_options(job: Job, contents: Mapping[str, str]) -> list[Given]:
     """Return the options of a job's command lines, and those of its settings that no command line gives.
 
     Command lines that bring files elsewhere are left out.

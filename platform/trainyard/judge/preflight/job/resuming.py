@@ -8,7 +8,7 @@ from trainyard.base.findings import Finding, Severity
 from trainyard.base.quantities import whole_number
 from trainyard.base.rules import Rule
 from trainyard.judge.policies.folders import key
-from trainyard.judge.preflight.job.options import Given, given
+from trainyard.judge.preflight.job.options import Given, program_options
 from trainyard.judge.preflight.subjects import JOB, OneJob
 from trainyard.upstream.trainers import Trainer, trainers
 
@@ -40,7 +40,7 @@ def check(one: OneJob) -> Iterator[Finding]:
     job = one.file.job
     if job.checkpoint is None or job.runtime:
         return
-    said = {key(item.option): item for item in given(job, one.run.contents if one.run is not None else {})}
+    said = {key(item.option): item for item in program_options(job, one.run.contents if one.run is not None else {})}
     for trainer in trainers():
         for item, message in saving_faults(trainer, said):
             yield OFF.at(one.file.source, item.path, message)

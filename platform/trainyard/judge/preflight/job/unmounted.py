@@ -10,7 +10,7 @@ from trainyard.base.documents import Path
 from trainyard.base.findings import Finding, Severity
 from trainyard.base.rules import Rule
 from trainyard.judge.policies.folders import folder_of, key, within
-from trainyard.judge.preflight.job.options import given
+from trainyard.judge.preflight.job.options import program_options
 from trainyard.judge.preflight.job.volumes import targets
 from trainyard.judge.preflight.subjects import JOB, OneJob
 from trainyard.render.parts.storage import LAUNCH_FOLDER
@@ -94,7 +94,7 @@ def folders_named(job: Job, repository: Repository, contents: Mapping[str, str])
     """Yield the absolute folders that arguments and variables name, by the names of trainers and the repository."""
     saves = saving() | frozenset(repository.folders.saves)
     reads = (reading() | frozenset(repository.folders.reads)) - saves
-    for path, option, value in (*given(job, contents), *variables(job)):
+    for path, option, value in (*program_options(job, contents), *variables(job)):
         name = key(option)
         folder = folder_of(absolute(job, name, value) if name in saves - within_others() else value)
         if folder and name in saves | reads:
