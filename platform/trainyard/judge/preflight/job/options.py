@@ -39,13 +39,13 @@ def program_options(job: Job, contents: Mapping[str, str]) -> list[Given]:
         named |= {posixpath.normpath(word.rpartition("=")[2].strip("\"'")): word for _, word in words}
         if not any(MOVES.search(text) for text in texts if " " in text):
             found += options(words)
-    for place, path, text in brought(job, contents):
-        if path in named and path.endswith(settings.SCRIPTS) and not MOVES.search(text):
+    for place, file, text in brought(job, contents):
+        if file in named and file.endswith(settings.SCRIPTS) and not MOVES.search(text):
             found += options([(place, word) for word in settings.words(text)])
     own = {key(item.option) for item in found}
-    for place, path, text in brought(job, contents):
-        if path in named and path.endswith(settings.SETTINGS):
-            told = (Given(place, name, value) for name, value in settings.flat(path, text).items())
+    for place, file, text in brought(job, contents):
+        if file in named and file.endswith(settings.SETTINGS):
+            told = (Given(place, name, value) for name, value in settings.flat(file, text).items())
             found += [item for item in told if key(item.option) not in own]
     return found
 
