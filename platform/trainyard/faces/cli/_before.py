@@ -7,13 +7,15 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
+    from typing import Any
 
     from trainyard.base.memory import Memory
     from trainyard.base.system.git import Git
     from trainyard.judge.admission.before import Before
     from trainyard.judge.admission.changes import Side
+    from trainyard.judge.admission.site import Site
     from trainyard.render.tree.snapshot import Snapshot
     from trainyard.specs import Repository
 
@@ -24,8 +26,6 @@ def runs_before(root: Path, settings: Repository, clusters: Iterable[str]) -> di
     from trainyard.base.memory import Memory, World
     from trainyard.base.system import cache
     from trainyard.base.system import git as system_git
-    from trainyard.change.plan.decide.decisions import job_name, remembered_answer
-    from trainyard.change.plan.decide.workloads import runs_of
     from trainyard.judge.admission.before import Before
     from trainyard.render.tree.commit import base_of
     from trainyard.render.tree.disk import CACHE
@@ -41,12 +41,19 @@ def runs_before(root: Path, settings: Repository, clusters: Iterable[str]) -> di
         return {}
     return {
         name: Before(
-            {job_name(place): entry.name for place, entry in runs_of(base, name)},
+            {f"{team}/{job}": entry.name for (where, team, job), entry in base.active.items() if where == name},
             partial(side_of, git, base, name, memory),
-            lambda site, case: remembered_answer(site, case, memory),
+            partial(answer, memory),
         )
         for name in (clusters if base.commit else ())
     }
+
+
+def answer(memory: Memory, site: Site, case: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return Kueue's answer to a case on a cluster, which is remembered."""
+    from trainyard.change.plan.decide.decisions import remembered_answer
+
+    return remembered_answer(site, case, memory)
 
 
 def side_of(git: Git, base: Snapshot, name: str, memory: Memory) -> Side | None:

@@ -116,8 +116,8 @@ def of_cluster(
         there = together([ask for ask in asked if not ask.later], standing, where)
         queued = [bidder for bidder in there if not bidder.gang]
         runs = {ask.name: ask.run.run.name for ask in asked if ask.run is not None and not (ask.later or ask.gang)}
-        others = {*(ask.name for ask in mine), *standing}
-        crowd = Crowd.of(where, queue(queued, runs, others, where, before))
+        known = {*(ask.name for ask in mine), *standing}
+        crowd = Crowd.of(where, queue(queued, runs, known, where, before))
         found = [judge_step(ask, crowd) if ask.later else by_kueue(ask, crowd) for ask in shown if not ask.why]
         for verdict in with_nominal_quota(found, crowd):
             used = quota(where, crowd.answer, verdict.situations)
