@@ -80,6 +80,27 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
         "args[1]",
         "--keep-in saves into '/kept', which is on no volume and lost with the pod; use $(CHECKPOINT_DIR)",
     ),
+    "a variable of the repository's own": (
+        {**SAVED, "folders": {"saves": ["keep_in"]}, "env": {"KEEP_IN": "/kept"}},
+        "env.KEEP_IN",
+        "KEEP_IN saves into '/kept', which is on no volume and lost with the pod; use $(CHECKPOINT_DIR)",
+    ),
+    "a setting of the repository's own, in a file": (
+        {
+            **SAVED,
+            "folders": {"saves": ["trainer.keep_in"]},
+            "args": ["--config", "/etc/run/run.yaml"],
+            "files": [{"source": "a/run.yaml", "mountPath": "/etc/run"}],
+            "contents": {"a/run.yaml": "trainer: {keep_in: /kept}\n"},
+        },
+        "files[0].source",
+        "trainer.keep_in saves into '/kept', which is on no volume and lost with the pod; use $(CHECKPOINT_DIR)",
+    ),
+    "data of the repository's own": (
+        {**SAVED, "folders": {"reads": ["shards"]}, "args": ["--shards", "/corpus/a"]},
+        "args[1]",
+        "--shards reads '/corpus/a', which is on no volume of the job; mount it under data",
+    ),
     "a folder below the working folder": (
         {**SAVED, "working_dir": "/workspace", "args": ["--output_dir", "out"]},
         "args[1]",
