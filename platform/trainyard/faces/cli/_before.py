@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def runs_before(root: Path, settings: Repository, clusters: Iterable[str]) -> dict[str, Before]:
-    """Return what clusters have at the base; nothing where there is no Git, or it cannot tell the base."""
+    """Return the runs of clusters at the base, by cluster; none where there is no Git, or it cannot tell the base."""
     from trainyard.base.errors import ToolError
     from trainyard.base.memory import Memory, World
     from trainyard.base.system import cache
@@ -57,7 +57,7 @@ def answer(memory: Memory, site: Site, case: Mapping[str, Any]) -> Mapping[str, 
 
 
 def side_of(git: Git, base: Snapshot, name: str, memory: Memory) -> Side | None:
-    """Return what Kueue knows of a cluster at the base, and its jobs; None where it has no queues, or is not right.
+    """Return the side of a cluster at the base, with its jobs; None where it has no queues, or is not right.
 
     Runtimes are left out: Workloads are made of them, and Kueue reads no others.
     """
