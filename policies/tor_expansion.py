@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trainyard.checks import Place, Problem, Severity, TrainingJob, World, injected, texts
+from trainyard.checks import Manifest, Place, Problem, Severity, TrainingJob, World, injected, texts
 
 EXPANDED = re.compile(r"\$\$|\$\(([^)\s]*)\)")
 SHELL = re.compile(r"(?<!\$)\$\{([A-Z][A-Z0-9_]*)\}|(?:(?<=[=/:])|^)\$([A-Z][A-Z0-9_]*)(?=$|[/:])")
@@ -19,6 +19,14 @@ SET_BY_OTHERS = re.compile(
     r"\w+_SERVICE_(?:HOST|PORT\w*)|\w+_PORT(?:_\w+)?|PCIDEVICE_\w+|NVIDIA_\w+|(?:AWS|AZURE|GOOGLE)_\w+"
 )
 """Variables that the kubelet sets for Services and devices, and clouds' webhooks for identities."""
+
+FILLED_IN = frozenset(
+    {"image", "name", "namespace", "claimName", "replicas", "minReplicas", "maxReplicas", "parallelism"}
+)
+"""Fields in which no program expands `$NAME`, so that somebody does it before the file is applied."""
+
+AMOUNTS = frozenset({"limits", "requests", "nodeSelector"})
+"""Maps of which the same holds for every value."""
 
 TRAINER = ("spec", "trainer")
 """Where a TrainJob names variables that come behind those of its runtime."""
@@ -30,6 +38,8 @@ VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 def check(world: World) -> Iterator[Problem]:
     """Check the command line and the variables of every container."""
     for job in world.workloads():
+        if world.inventory is None and is_template(job.manifest):
+            continue
         yield from shell_values(job)
         for path, container in job.containers():
             known = env_names(container)
@@ -46,6 +56,28 @@ def check(world: World) -> Iterator[Problem]:
                     yield Problem(
                         place, f"{match[0]} is not expanded, because no shell runs here; write $({name}) or use sh -c"
                     )
+
+
+def is_template(manifest: Manifest) -> bool:
+    """Say whether an object is text for envsubst: it has `$NAME` where nobody else would expand it."""
+    return any(map(is_filled_in, nodes(manifest.value)))
+
+
+def is_filled_in(node: Mapping[str, Any]) -> bool:
+    """Say whether a map has such a value, or is a variable that is set to itself."""
+    own = node.get("value")
+    itself = isinstance(own, str) and own in {f"${{{node.get('name')}}}", f"${node.get('name')}"}
+    values = [value for field, value in node.items() if field in FILLED_IN]
+    values += [value for field in AMOUNTS if isinstance(inner := node.get(field), dict) for value in inner.values()]
+    return itself or any(isinstance(value, str) and SHELL.search(value) for value in values)
+
+
+def nodes(value: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield all maps in a value."""
+    if isinstance(value, dict):
+        yield value
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from nodes(inner)
 
 
 def shell_values(job: TrainingJob) -> Iterator[Problem]:

@@ -9,7 +9,7 @@ Source: pytorch v2.9 torch/distributed/run.py; NCCL 2.30 src/init.cc; training-o
 
 from collections.abc import Iterator
 
-from trainyard.checks import WHOLE_GPUS, Place, Pods, Problem, Severity, TrainingJob, World, launched, whole_number
+from trainyard.checks import Place, Problem, Severity, TrainingJob, World, gpus_of, launched, whole_number
 
 OPTION = "--nproc-per-node"
 
@@ -66,12 +66,3 @@ def processes_of_job(job: TrainingJob) -> tuple[Place, str] | None:
     """Return nprocPerNode of a PyTorchJob, which its operator gives to torchrun as a variable."""
     said = job.manifest.text("spec", "nprocPerNode") if job.manifest.kind == "PyTorchJob" else ""
     return (job.place("spec", "nprocPerNode"), said) if said else None
-
-
-def gpus_of(pods: Pods, container: tuple[str | int, ...]) -> int:
-    """Return the whole GPUs of a container."""
-    return sum(
-        amount.quantity.value()
-        for amount in pods.limits(init=False)
-        if amount.resource in WHOLE_GPUS and amount.place.path[: len(container)] == container
-    )

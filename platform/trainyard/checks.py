@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from trainyard.judge.policies.classes import lacking
     from trainyard.judge.policies.devices import EFA, is_gpu, is_rdma, rdma_resources
     from trainyard.judge.policies.folders import MOVES, unheld
-    from trainyard.judge.policies.gangs import arguments, gangs, launched
+    from trainyard.judge.policies.gangs import arguments, command_lines, gangs, launched
     from trainyard.judge.policies.generations import generation
     from trainyard.judge.policies.injected import injected
     from trainyard.judge.policies.kubelets import ALIGNING, aligning, kubelets, rails
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from trainyard.judge.policies.places import Amount, Place, Variable
     from trainyard.judge.policies.policy import Problem
     from trainyard.judge.policies.queues import Queues, pool_of
-    from trainyard.judge.policies.ranks import Ranks, ranks
+    from trainyard.judge.policies.ranks import Ranks, gpus_of, ranks
     from trainyard.judge.policies.world import Pods, TrainingJob, World
 
 HOMES = {
@@ -37,7 +37,7 @@ HOMES = {
     "classes": ("lacking",),
     "devices": ("EFA", "is_gpu", "is_rdma", "rdma_resources"),
     "folders": ("MOVES", "unheld"),
-    "gangs": ("arguments", "gangs", "launched"),
+    "gangs": ("arguments", "command_lines", "gangs", "launched"),
     "generations": ("generation",),
     "injected": ("injected",),
     "kubelets": ("ALIGNING", "aligning", "kubelets", "rails"),
@@ -45,7 +45,7 @@ HOMES = {
     "lines": ("elastic", "texts"),
     "policy": ("Problem",),
     "queues": ("Queues", "pool_of"),
-    "ranks": ("Ranks", "ranks"),
+    "ranks": ("Ranks", "gpus_of", "ranks"),
     "places": ("Amount", "Place", "Variable"),
     "world": ("Pods", "TrainingJob", "World"),
 }
@@ -75,10 +75,12 @@ __all__ = [
     "aligning",
     "allocatable",
     "arguments",
+    "command_lines",
     "did_you_mean",
     "elastic",
     "gangs",
     "generation",
+    "gpus_of",
     "holds",
     "injected",
     "is_gpu",

@@ -14,6 +14,7 @@ import pytest
 
 from conftest import ROOT
 from trainyard.judge.admission.asks import asks
+from trainyard.judge.admission.before import Queue
 from trainyard.judge.admission.cluster_jobs import Crowd
 from trainyard.judge.admission.site import admits, site
 from trainyard.judge.preflight import check_repository
@@ -56,7 +57,8 @@ def test_all_jobs_of_the_repository_get_what_the_kubelet_gives(oracle):
         if not admits(cluster):
             continue
         where = site(specs.specs, name)
-        crowd = Crowd.of(where, [item for item in asks(specs, {name: where}, [name]) if not (item.why or item.later)])
+        there = [item for item in asks(specs, {name: where}, [name]) if not (item.why or item.later)]
+        crowd = Crowd.of(where, Queue(there))
         placed = [one for fit in crowd.fits.values() for _, one in fit.placed]
         for host in crowd.full.nodes.hosts.values():
             case, count = arrived(cluster, where.pool_of(host.name), host.pods)

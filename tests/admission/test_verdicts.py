@@ -12,6 +12,8 @@ from conftest import ROOT
 from kueue.recorded import CLUSTERS, read
 from make import CLUSTER, IMAGE, JOB, fields, write_repository
 from trainyard.judge.admission.asks import asks
+from trainyard.judge.admission.before import Before
+from trainyard.judge.admission.changes import Side
 from trainyard.judge.admission.rules import findings
 from trainyard.judge.admission.site import site
 from trainyard.judge.admission.verdicts import of_cluster, verdicts
@@ -29,6 +31,11 @@ FABRIC = {
     "pools": ["gpu"],
 }
 RECLAIMS = {**TWO, "preemption": {"reclaimWithinCohort": "Any"}}
+
+WITHOUT_TOPOLOGY = {
+    "version": "0.19.2",
+    "values": {"controllerManager": {"featureGates": [{"name": "TopologyAwareScheduling", "enabled": False}]}},
+}
 
 CASES = {
     "a job that has all it needs fits, in one rack if it asks for one": (
@@ -51,6 +58,18 @@ CASES = {
         {},
         {"train": {"nodes": 3, "topology": {"required": "rack"}}},
         {"train": ("never fits", "allows to fit only 2 out of 3 pod(s); it would fit with nodes: 2")},
+    ),
+    "a job whose topology Kueue does not look at goes anywhere, and is told so": (
+        {"operators": {**CLUSTER["operators"], "kueue": WITHOUT_TOPOLOGY}},
+        {"train": {"nodes": 3, "topology": {"required": "rack"}}, "other": {"nodes": 1}},
+        {
+            "train": (
+                "fits",
+                "3 pods in flavor gpu on 3 hosts of rack-0, rack-1; its topology is ignored: Kueue's gate ",
+                "TopologyAwareScheduling is off",
+            ),
+            "other": ("fits", "1 pod in flavor gpu on 1 host of rack-"),
+        },
     ),
     "a job that is larger than its queue borrows what another lends": (
         {"queues": {"research": TWO, "other": TWO}},
@@ -250,6 +269,46 @@ def test_verdicts(tmp_path, cluster, jobs, expected):
     for name, (word, *details) in expected.items():
         assert found[name].word == word, found[name]
         assert all(detail in found[name].detail for detail in details), found[name].detail
+
+
+def before(folder, jobs):
+    """Return a cluster with these jobs as the base has it."""
+    specs = checked(folder, {}, jobs)
+    where = site(specs.specs, "test")
+    there = list(asks(specs, {"test": where}, ["test"]))
+    runs = {ask.name: ask.run.run.name for ask in there}
+    return {"test": Before(runs, lambda: Side(where, there), lambda site, case: site.answered(case))}
+
+
+THREE = {"b": {"nodes": 2}, "c": {"nodes": 2}, "d": {"nodes": 2}}
+"""Two of them have all quota of the queue, and the third waits."""
+
+CHANGES = {
+    "nothing changes": (THREE, {"b": "fits", "c": "fits", "d": "waits for"}),
+    "a smaller job is a new run, and queues behind the one that waits": (
+        {**THREE, "c": {"nodes": 1}},
+        {"b": "fits", "c": "waits for", "d": "fits"},
+    ),
+    "a new job takes nothing from the others, whatever its name": (
+        {"a": {"nodes": 2}, **THREE},
+        {"a": "waits for", "b": "fits", "c": "fits", "d": "waits for"},
+    ),
+    "a job that ends makes room": ({"b": THREE["b"], "d": THREE["d"]}, {"b": "fits", "d": "fits"}),
+}
+
+
+@pytest.mark.parametrize(("jobs", "expected"), CHANGES.values(), ids=CHANGES)
+def test_new_runs_queue_behind_those_of_the_base(tmp_path, jobs, expected):
+    """Runs of the base hold the quota that they got, as in a plan."""
+    found = verdicts(checked(tmp_path / "now", {}, jobs), before=before(tmp_path / "base", THREE))
+    assert {verdict.ask.file.name: verdict.word for verdict in found} == expected
+
+
+def test_all_runs_are_new_where_the_cluster_changes(tmp_path):
+    """What Kueue knows is another then, and the order is that of priority, team and name."""
+    changed = checked(tmp_path / "now", {"queues": {"research": {**TWO, "cohort": None}}}, {**THREE, "c": {"nodes": 1}})
+    found = verdicts(changed, before=before(tmp_path / "base", THREE))
+    assert [verdict.word for verdict in found] == [verdict.word for verdict in verdicts(changed)]
 
 
 @pytest.mark.parametrize(

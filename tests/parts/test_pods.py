@@ -218,6 +218,16 @@ def test_variables(job, name, expected):
     assert found == [{"name": name, **expected}]
 
 
+def test_a_secret_that_a_value_refers_to_comes_before_it():
+    """The kubelet expands only variables that come earlier; Secrets that no value refers to keep their place."""
+    secrets = {"TOKEN": "tokens/hub", "PASSWORD": "tokens/password"}
+    used = {"URL": "https://user:$(PASSWORD)@hub", "PRICE": "$$(TOKEN)"}
+    names = [variable["name"] for variable in trainer(secrets=secrets, env=used)["env"]]
+    assert names.index("PASSWORD") < names.index("URL") < names.index("TOKEN")
+    names = [variable["name"] for variable in trainer(secrets=secrets, env={"URL": "https://hub"})["env"]]
+    assert names[-2:] == ["TOKEN", "PASSWORD"]
+
+
 def test_the_job_s_own_containers_are_completed():
     """What a sidecar says stays; what it leaves out is made safe and small, and it sees no GPUs."""
     given = {**SIDECAR, "securityContext": {"readOnlyRootFilesystem": True}, "env": [{"name": "A", "value": "1"}]}

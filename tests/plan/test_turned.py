@@ -253,6 +253,23 @@ def test_a_run_that_begins_and_may_fit_is_warned_of(tmp_path: Path) -> None:
     assert [decision.after for decision in found.decisions] == [item.word for item in admitted] == ["may fit"]
 
 
+def test_admit_says_what_the_plan_says(tmp_path: Path) -> None:
+    """Of a job that the change makes smaller, and of the one that gets its quota before it."""
+    repo = Repo(tmp_path / "repo")
+    jobs = {f"nlp/{name}": JOB for name in ("a", "b", "c")}
+    rendered(repo, FLAT, jobs, {})
+    repo.commit()
+    repo.git("switch", "-qc", "work")
+    rendered(repo, FLAT, {**jobs, "nlp/b": {**JOB, "nodes": 1}}, {})
+    found = plan.make_plan(repo.root, __version__)
+    told = {decision.job: (decision.after, decision.detail) for decision in found.decisions}
+    said = json.loads(trainyard(repo.root, "admit", "--format", "json").stdout)
+    admitted = {row["job"].removeprefix("nlp/"): (row["verdict"], row["detail"]) for row in said}
+    assert {name: word for name, (word, _) in admitted.items()} == {"a": "fits", "b": "waits for", "c": "fits"}
+    assert told["b"] == admitted["b"]
+    assert told["c"][0] == admitted["c"][0]
+
+
 def assert_counted(found: plan.Plan, turned: Decision) -> None:
     """A run that never or only may fit is in the table of queues, the warnings and at the run itself; no other is."""
     said = plan.render(found)

@@ -80,6 +80,42 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
         "args[1]",
         "--keep-in saves into '/kept', which is on no volume and lost with the pod; use $(CHECKPOINT_DIR)",
     ),
+    "a variable of the repository's own": (
+        {**SAVED, "folders": {"saves": ["keep_in"]}, "env": {"KEEP_IN": "/kept"}},
+        "env.KEEP_IN",
+        "KEEP_IN saves into '/kept', which is on no volume and lost with the pod; use $(CHECKPOINT_DIR)",
+    ),
+    "a setting of the repository's own, in a file": (
+        {
+            **SAVED,
+            "folders": {"saves": ["trainer.keep_in"]},
+            "args": ["--config", "/etc/run/run.yaml"],
+            "files": [{"source": "a/run.yaml", "mountPath": "/etc/run"}],
+            "contents": {"a/run.yaml": "trainer: {keep_in: /kept}\n"},
+        },
+        "files[0].source",
+        "trainer.keep_in saves into '/kept', which is on no volume and lost with the pod; use $(CHECKPOINT_DIR)",
+    ),
+    "data of the repository's own": (
+        {**SAVED, "folders": {"reads": ["shards"]}, "args": ["--shards", "/corpus/a"]},
+        "args[1]",
+        "--shards reads '/corpus/a', which is on no volume of the job; mount it under data",
+    ),
+    "a folder below the working folder": (
+        {**SAVED, "working_dir": "/workspace", "args": ["--output_dir", "out"]},
+        "args[1]",
+        "--output_dir saves into '/workspace/out', which is on no volume and lost with the pod; use $(CHECKPOINT_DIR)",
+    ),
+    "settings that the job brings": (
+        {
+            **SAVED,
+            "args": ["--config", "/etc/run/run.yaml"],
+            "files": [{"source": "a/run.yaml", "mountPath": "/etc/run"}],
+            "contents": {"a/run.yaml": "output_dir: /results\n"},
+        },
+        "files[0].source",
+        "output_dir saves into '/results', which is on no volume and lost with the pod; use $(CHECKPOINT_DIR)",
+    ),
     "a script": (
         {
             **SAVED,
@@ -108,6 +144,18 @@ RIGHT: dict[str, dict[str, Any]] = {
     "a folder of the image that is read": {"args": ["--data_dir", "/workspace/data"]},
     "a folder below the image's working folder": {"args": ["--output_dir", "out"]},
     "a folder that another rule looks at": {"args": ["--output_dir", "/scratch/out"]},
+    "a word that is no folder": {**SAVED, "working_dir": "/workspace", "args": ["--output", "json"]},
+    "a folder below a working folder that is mounted": {
+        **SAVED,
+        "working_dir": "/checkpoints",
+        "args": ["--output_dir", "./out"],
+    },
+    "settings that an argument overrides": {
+        **SAVED,
+        "args": ["--config", "/etc/run/run.yaml", "--output-dir", "/checkpoints"],
+        "files": [{"source": "a/run.yaml", "mountPath": "/etc/run"}],
+        "contents": {"a/run.yaml": "output_dir: /results\n"},
+    },
     "an address": {"args": ["--output_dir", "s3://bucket/run"]},
     "a name of the hub": {"args": ["--load", "meta-llama/Llama-3-8B"]},
     "an option that names something else": {"args": ["--prefix", "/v1/models"]},

@@ -97,11 +97,14 @@ def verdicts_with_idle(
     Raises SpecError where an object of the repository's own is none of its kind, and jobs cannot be judged for that.
     """
     from trainyard.base.errors import SpecError
+    from trainyard.faces.cli._before import runs_before
     from trainyard.judge.admission.verdicts import verdicts
 
     idle = Idle.of(checked, root, names, clusters)
+    theirs = {job.job.cluster for job in checked.specs.jobs if not names or f"{job.team}/{job.name}" in names}
+    before = runs_before(root, checked.specs.repository, theirs & set(clusters) if clusters else theirs)
     try:
-        found = verdicts(checked, names, clusters, idle.objects)
+        found = verdicts(checked, names, clusters, idle.objects, before)
         if all(verdict.survived for verdict in found) or (sound := idle.sound).faults == idle.faults:
             return idle, found
     except FAULTS as error:
@@ -110,7 +113,7 @@ def verdicts_with_idle(
             if why := extra_error(checked.specs):
                 raise SpecError(why) from error
             raise
-    return sound, verdicts(checked, names, clusters, sound.objects)
+    return sound, verdicts(checked, names, clusters, sound.objects, before)
 
 
 def ledger_error(run: Standing) -> str:

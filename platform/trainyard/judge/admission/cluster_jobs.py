@@ -9,6 +9,7 @@ from typing import Any
 
 from trainyard.judge.admission import gangs, nominal, orders, placed
 from trainyard.judge.admission.asks import Ask
+from trainyard.judge.admission.before import Queue
 from trainyard.judge.admission.change import Change
 from trainyard.judge.admission.competitors import Others
 from trainyard.judge.admission.empty_nodes import alike
@@ -49,10 +50,9 @@ class Crowd:
     """By what jobs ask, the nearest changes with which they fit."""
 
     @staticmethod
-    def of(where: Site, asks: Sequence[Bidder]) -> Crowd:
+    def of(where: Site, there: Queue) -> Crowd:
         """Have Kueue and the machines decide on all jobs at once."""
-        workloads = [workload for ask in asks for workload in ask.workloads]
-        answer = where.decided(workloads, *(one for ask in asks for one in ask.beside), briefly=False)
+        asks, answer = there.bids, there.decided(where)
         empty, full = Machines.of(where), Machines.of(where)
         return Crowd(where, asks, answer, empty, full, {} if "error" in answer else full.fill(asks, answer))
 
@@ -69,7 +69,7 @@ class Crowd:
     @cached_property
     def opened(self) -> Crowd | None:
         """The same jobs with all queues open, None where none is held."""
-        return Crowd.of(self.where.opened, self.asks) if self.where.opened else None
+        return Crowd.of(self.where.opened, Queue(self.asks)) if self.where.opened else None
 
     def only(self, ask: Ask) -> Crowd:
         """Return the same cluster with a job on it that has it to itself."""

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from trainyard.judge.admission.inventory import channel
 from trainyard.judge.admission.site import Site
 from trainyard.render.operators.volcano import Volcano
+from trainyard.upstream.kueue.requests.annotations import PREFERRED, REQUIRED, SLICE_LEVEL
 from trainyard.upstream.kueue.requests.jobs import NotMade, workloads
 from trainyard.upstream.workloads import carrier_of
 
@@ -154,10 +155,26 @@ def gang(job: Object) -> Object:
 def bare(workload: Object) -> Object:
     """Return a Workload without all fields of its pods by which Kueue does not decide."""
     spec = workload["spec"]
-    sets = [
-        {**pod_set, "template": {"spec": of_pods(pod_set["template"].get("spec") or {})}} for pod_set in spec["podSets"]
-    ]
+    sets = [{**pod_set, "template": bare_template(pod_set["template"])} for pod_set in spec["podSets"]]
     return {**workload, "spec": {**spec, "podSets": sets}}
+
+
+def bare_template(template: Object) -> Object:
+    """Return the fields of a template by which Kueue decides; the topology that it asks for, where gates are off."""
+    asked = topology(template)
+    noted = {"metadata": {"annotations": asked}} if asked else {}
+    return {**noted, "spec": of_pods(template.get("spec") or {})}
+
+
+def topology(template: Object) -> dict[str, str]:
+    """Return the annotations by which pods ask for a topology."""
+    notes = (template.get("metadata") or {}).get("annotations") or {}
+    return {name: notes[name] for name in (REQUIRED, PREFERRED, SLICE_LEVEL) if name in notes}
+
+
+def asks_topology(workload: Object) -> bool:
+    """Say whether pods of a Workload ask for a topology."""
+    return any(topology(pod_set["template"]) for pod_set in workload["spec"]["podSets"])
 
 
 def of_pods(spec: Object) -> Object:

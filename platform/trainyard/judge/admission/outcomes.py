@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeVar
 
 from trainyard.judge.admission import witness
 from trainyard.judge.admission.competitors import Others
-from trainyard.judge.admission.job_workloads import Bidder
+from trainyard.judge.admission.job_workloads import Bidder, asks_topology
 from trainyard.judge.admission.machines import Fit
 from trainyard.judge.admission.site import Site
 
@@ -23,6 +23,9 @@ Word = Literal[
     "never fits",
     "not judged",
 ]
+
+TOPOLOGY = "TopologyAwareScheduling"
+"""Kueue's gate without which it looks at quota alone."""
 
 Answer = Mapping[str, Any]
 Job = TypeVar("Job", bound=Bidder)
@@ -51,7 +54,7 @@ def restless(answer: Answer, mine: Sequence[Answer]) -> bool:
 def fit_of(bid: Job, where: Site, others: Others[Job], fit: Fit | None = None) -> tuple[Word, str]:
     """Return how a job fits, and where, on machines too where those were asked."""
     mine = others.answers(bid)
-    detail = witness.places(where, mine, fit)
+    detail = witness.places(where, mine, fit) + ignored_topology(bid, where)
     if any(answer["outcome"] == "reserved" for answer in mine):
         checks = sorted({one.partition("=")[0] for answer in mine for one in answer.get("admissionChecks", ())})
         return "waits for", f"admission checks {', '.join(checks)}; has quota: {detail}"
@@ -62,6 +65,17 @@ def fit_of(bid: Job, where: Site, others: Others[Job], fit: Fit | None = None) -
     if any(answer.get("borrowing") for answer in mine):
         return "fits by borrowing", f"{witness.borrowing_text(bid, where, others.answer)}; {detail}"
     return "fits", detail
+
+
+def ignored_topology(bid: Bidder, where: Site) -> str:
+    """Return a note where a job asks for a topology and Kueue's gate for it is off; empty elsewhere.
+
+    Kueue then makes Workloads without the request and gives quota alone (kueue v0.19.2
+    pkg/controller/jobs/jobset/jobset_controller.go PodSets, pkg/podset/podset.go).
+    """
+    if where.gates[TOPOLOGY] or not any(map(asks_topology, bid.workloads)):
+        return ""
+    return f"; its topology is ignored: Kueue's gate {TOPOLOGY} is off"
 
 
 def victims_of(mine: Sequence[Answer]) -> list[str]:

@@ -12,6 +12,7 @@ from trainyard.base.errors import SpecError
 from trainyard.base.system import memory
 from trainyard.judge.admission import gangs, nearest, placed, reasons
 from trainyard.judge.admission.asks import Ask, asks
+from trainyard.judge.admission.before import Before, queue
 from trainyard.judge.admission.changes import By
 from trainyard.judge.admission.cluster_jobs import Crowd, workload_answers
 from trainyard.judge.admission.competitors import messages
@@ -32,6 +33,7 @@ Standing = Mapping[str, Mapping[str, Objects]]
 """By cluster and job, `<team>/<job>`, the objects of runs that count beside the jobs that are declared."""
 
 NOTHING: Standing = MappingProxyType({})
+NEW: Mapping[str, Before] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -66,11 +68,16 @@ class Verdict:
 
 @memory.without_collecting()
 def verdicts(
-    checked: Checked, names: Sequence[str] = (), clusters: Sequence[str] = (), standing: Standing = NOTHING
+    checked: Checked,
+    names: Sequence[str] = (),
+    clusters: Sequence[str] = (),
+    standing: Standing = NOTHING,
+    before: Mapping[str, Before] = NEW,
 ) -> list[Verdict]:
     """Return the verdicts on these jobs, `<team>/<job>`, of these clusters; by default on all that are declared.
 
     Whoever else is on a cluster counts, whether asked about or not, and so do `standing` runs, of which there is none.
+    Runs that are on a cluster `before` the change hold their quota; by default all runs are new.
     """
     every = checked.specs.clusters
     wanted = {job.job.cluster for job in checked.specs.jobs if not names or f"{job.team}/{job.name}" in names}
@@ -82,7 +89,7 @@ def verdicts(
     found = [
         one
         for name, mine in by_cluster.items()
-        for one in of_cluster(sites.get(name), mine, names, standing.get(name, {}))
+        for one in of_cluster(sites.get(name), mine, names, standing.get(name, {}), before.get(name))
     ]
     return sorted(found, key=lambda one: (one.cluster, one.ask.name))
 
@@ -99,6 +106,7 @@ def of_cluster(
     mine: Sequence[Ask],
     names: Sequence[str],
     standing: Mapping[str, Objects] = MappingProxyType({}),
+    before: Before | None = None,
 ) -> Iterator[Verdict]:
     """Yield the verdicts on the jobs of one cluster, beside the runs that stand there."""
     asked = [ask for ask in mine if is_judged(ask)]
@@ -106,7 +114,10 @@ def of_cluster(
     yield from (Verdict(ask, "not judged", ask.why) for ask in shown if not is_judged(ask) or where is None)
     if where is not None and asked:
         there = together([ask for ask in asked if not ask.later], standing, where)
-        crowd = Crowd.of(where, [bidder for bidder in there if not bidder.gang])
+        queued = [bidder for bidder in there if not bidder.gang]
+        runs = {ask.name: ask.run.run.name for ask in asked if ask.run is not None and not (ask.later or ask.gang)}
+        known = {*(ask.name for ask in mine), *standing}
+        crowd = Crowd.of(where, queue(queued, runs, known, where, before))
         found = [judge_step(ask, crowd) if ask.later else by_kueue(ask, crowd) for ask in shown if not ask.why]
         for verdict in with_nominal_quota(found, crowd):
             used = quota(where, crowd.answer, verdict.situations)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from trainyard.base.quantities import whole_number
 from trainyard.judge.policies.lines import list_texts
 from trainyard.judge.policies.places import Place
 from trainyard.judge.policies.world import Pods
+from trainyard.upstream.trainers import settings
 
 LAUNCHERS = {
     "torchrun": ("--nnodes", "--node-rank"),
@@ -25,6 +27,12 @@ LAUNCHERS = {
 Both write an option with a dash or an underscore (pytorch v2.9 torch/distributed/argparse_util.py, accelerate v1.15.0
 src/accelerate/commands/launch.py).
 """
+
+HYDRA_FOLDER, HYDRA_FILE = "--config-path", "--config-name"
+"""By which Hydra is given its file of settings."""
+
+ACCELERATE_FILE = "--config-file"
+"""By which Accelerate is given its own, in which names stand without dashes."""
 
 HYDRA = re.compile(r"\+{0,2}([A-Za-z_][\w.]*)")
 """Settings of a program by their path, without dashes."""
@@ -83,28 +91,61 @@ def launched(pods: Pods) -> Iterator[Launched]:
 def _launched(pods: Pods) -> Iterator[Launched]:
     for path, words in pods.once(command_lines):
         for name in [name for name in (word.text.rpartition("/")[2] for word in words) if name in LAUNCHERS][:1]:
-            yield Launched(path, name, options(pods.manifest, words))
+            yield Launched(path, name, all_options(pods, path, words))
 
 
 def arguments(pods: Pods) -> Iterator[tuple[Path, dict[str, tuple[Place, str]]]]:
     """Yield each container that stays with the options of its command line."""
     for path, words in pods.once(command_lines):
-        yield path, options(pods.manifest, words)
+        yield path, all_options(pods, path, words)
 
 
 def command_lines(pods: Pods) -> Iterator[tuple[Path, list[Word]]]:
     """Yield each container that stays with the words of its command line, those within scripts too."""
     for path, container in pods.containers(init=False):
-        yield (
-            path,
-            [
-                Word(at, word.strip("\"'\\;"))
-                for field in ("command", "args")
-                for index, text in enumerate(list_texts(container.get(field)))
-                for at in [(*path, field, index)]
-                for word in text.split()
-            ],
-        )
+        words = [
+            Word(at, word.strip("\"'\\;"))
+            for field in ("command", "args")
+            for index, text in enumerate(list_texts(container.get(field)))
+            for at in [(*path, field, index)]
+            for word in text.split()
+        ]
+        files = pods.files(path) if any(word.text.endswith(settings.SCRIPTS) for word in words) else {}
+        scripts = [
+            Word(word.path, text.strip("\"'\\;()"))
+            for word in words
+            if word.text.endswith(settings.SCRIPTS)
+            for text in settings.words(files.get(posixpath.normpath(word.text), ""))
+        ]
+        yield path, [*words, *scripts]
+
+
+def all_options(pods: Pods, container: Path, words: list[Word]) -> dict[str, tuple[Place, str]]:
+    """Return the options of a command line; those of the settings that it names count where it has no others."""
+    said = options(pods.manifest, words)
+    return {**dict(configured(pods, container, words, said)), **said}
+
+
+def configured(
+    pods: Pods, container: Path, words: list[Word], said: dict[str, tuple[Place, str]]
+) -> Iterator[tuple[str, tuple[Place, str]]]:
+    """Yield the settings in files that a command line names, each at the word that names its file."""
+    named = [(word.text.rpartition("=")[2].strip("\"'"), Place(pods.manifest, word.path)) for word in words]
+    named = [(path, place) for path, place in named if path.endswith(settings.SETTINGS)]
+    if HYDRA_FOLDER in said and HYDRA_FILE in said:
+        place, file = said[HYDRA_FILE]
+        named.append((f"{said[HYDRA_FOLDER][1]}/{file.removesuffix('.yaml')}.yaml", place))
+    files = pods.files(container) if named else {}
+    for path, place in named:
+        if text := files.get(posixpath.normpath(path)):
+            own = said.get(ACCELERATE_FILE, (place, ""))[1] == path
+            for name, value in settings.flat(path, text).items():
+                yield name, (place, value)
+                option = name.removeprefix("parallelism_config.") if own else name
+                if own or "." in name:
+                    yield f"--{option.replace('_', '-')}", (place, value)
+                if option != name:
+                    yield "--use-parallelism-config", (place, "true")
 
 
 def options(manifest: Manifest, words: list[Word]) -> dict[str, tuple[Place, str]]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from trainyard.base.documents import Path
 from trainyard.base.quantities import whole_number
-from trainyard.judge.policies.gangs import command_lines, launched, options
+from trainyard.judge.policies.gangs import all_options, command_lines, launched
 from trainyard.judge.policies.places import Place
 from trainyard.judge.policies.world import Pods, TrainingJob
 from trainyard.upstream.pods.resources import WHOLE_GPUS
@@ -41,16 +41,16 @@ def ranks(job: TrainingJob) -> Iterator[Ranks]:
         return
     for pods in job.pod_sets():
         yield from of_mpi(pods)
-        for container, launcher, given in launched(pods):
+        for container, launcher, own in launched(pods):
             gpus = gpus_of(pods, container)
             if launcher.startswith("accelerate"):
-                total = number(given, "--num-processes")
+                total = number(own, "--num-processes")
                 if total:
-                    yield Ranks(total, f"{total} processes", gpus, given)
+                    yield Ranks(total, f"{total} processes", gpus, own)
                 continue
-            nodes, each = nodes_of(job, pods, given), processes_of(job, pods, given, gpus)
+            nodes, each = nodes_of(job, pods, own), processes_of(job, pods, own, gpus)
             if nodes and each:
-                yield Ranks(nodes * each, f"{nodes} {'node' if nodes == 1 else 'nodes'} × {each}", gpus, given)
+                yield Ranks(nodes * each, f"{nodes} {'node' if nodes == 1 else 'nodes'} × {each}", gpus, own)
 
 
 def number(given: Options, name: str) -> int | None:
@@ -87,8 +87,8 @@ def of_mpi(pods: Pods) -> Iterator[Ranks]:
             continue
         for option, value in zip(words[starts:], words[starts + 1 :], strict=False):
             if option.text in NUMBER and (total := whole_number(value.text)):
-                given = options(pods.manifest, words[starts:])
-                yield Ranks(total, f"mpirun {option.text} {total}", gpus_of(pods, path), given)
+                own = all_options(pods, path, words[starts:])
+                yield Ranks(total, f"mpirun {option.text} {total}", gpus_of(pods, path), own)
                 break
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,6 +13,7 @@ from trainyard.base.labels import NETWORKS, QUEUE, networks
 from trainyard.base.manifests import Identity, Manifest, strings, value_at
 from trainyard.base.quantities import Quantity
 from trainyard.judge.policies.amounts import Need, needs
+from trainyard.judge.policies.mounted import mounted_texts
 from trainyard.judge.policies.places import Amount, Place, Variable, variables_of
 from trainyard.upstream.workloads import ANY, Carrier, carrier, carriers, held_in, runtime_of, written_object
 
@@ -20,6 +21,14 @@ if TYPE_CHECKING:
     from trainyard.specs import Cluster
 
 T = TypeVar("T")
+
+Maps = Callable[[str, str], Mapping[str, str]]
+"""The texts of a ConfigMap by key, given its namespace and its name."""
+
+
+def no_maps(_namespace: str, _name: str) -> Mapping[str, str]:
+    """Return nothing, where no objects are at hand beside a job."""
+    return {}
 
 
 @dataclass(frozen=True)
@@ -30,6 +39,8 @@ class Pods:
     name: str
     count: int
     template: Path
+    maps: Maps = field(default=no_maps, compare=False, repr=False)
+    """The texts of a ConfigMap of its namespace, by key."""
 
     @cached_property
     def spec(self) -> Mapping[str, Any]:
@@ -63,6 +74,10 @@ class Pods:
         """Yield the environment of every container, as far as the manifest writes it."""
         return iter(self.once(_variables, init))
 
+    def files(self, container: Path) -> Mapping[str, str]:
+        """Return the texts of ConfigMaps that a container mounts, by the path of each file."""
+        return dict(self.once(mounted_texts, container))
+
     def networks(self) -> list[tuple[str, str]]:
         """Return the secondary networks that the pods name, each as namespace and name, in order."""
         return list(networks(self.annotations.get(NETWORKS, ""), self.manifest.namespace or "default"))
@@ -71,7 +86,7 @@ class Pods:
         """Return a place inside the template."""
         return Place(self.manifest, (*self.template, *path))
 
-    def once(self, walk: Callable[..., Iterable[T]], *given: str | bool) -> tuple[T, ...]:
+    def once(self, walk: Callable[..., Iterable[T]], *given: str | bool | Path) -> tuple[T, ...]:
         """Return the remembered results of a walk over the pods: dozens of policies ask for the same."""
         found = self._walked.get((walk, *given))
         if found is None:
@@ -84,8 +99,8 @@ class Pods:
 
 
 def _containers(pods: Pods, init: bool) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-    for field in ("initContainers", "containers") if init else ("containers",):
-        yield from pods.manifest.at(*pods.template, "spec", field, ANY, of=dict)
+    for part in ("initContainers", "containers") if init else ("containers",):
+        yield from pods.manifest.at(*pods.template, "spec", part, ANY, of=dict)
 
 
 def _variables(pods: Pods, init: bool) -> Iterator[Variable]:
@@ -120,6 +135,8 @@ class TrainingJob:
     carrier: Carrier
     pods_in: Manifest | None
     """Where its pods are written: in the object itself, or in its runtime as it changes it, where that is known."""
+    maps: Maps = field(default=no_maps, compare=False, repr=False)
+    """The texts of a ConfigMap, by key."""
 
     @property
     def name(self) -> str:
@@ -155,7 +172,7 @@ class TrainingJob:
         if holder is None or row is None:
             return ()
         found = row.pod_sets(holder.value)
-        return tuple(Pods(holder, pod_set.name, pod_set.count, pod_set.template) for pod_set in found)
+        return tuple(Pods(holder, pod_set.name, pod_set.count, pod_set.template, self.maps) for pod_set in found)
 
     def containers(self) -> Iterator[tuple[Path, Mapping[str, Any]]]:
         """Yield path and value of the object's own containers, and of what a TrainJob says of its runtime's trainer."""
@@ -200,10 +217,19 @@ class World:
             and (group is None or manifest.group == group)
         ]
 
+    def texts(self, namespace: str, name: str) -> Mapping[str, str]:
+        """Return the texts of a ConfigMap by key; none where it is not among the objects."""
+        return self._texts.get((namespace, name), {})
+
+    @cached_property
+    def _texts(self) -> Mapping[tuple[str, str], Mapping[str, str]]:
+        maps = self.of("ConfigMap", group="")
+        return {(found.namespace or "default", found.name): strings(found.get("data")) for found in maps}
+
     @cached_property
     def _jobs(self) -> tuple[TrainingJob, ...]:
         return tuple(
-            TrainingJob(manifest, row, self._written(manifest))
+            TrainingJob(manifest, row, self._written(manifest), self.texts)
             for row in carriers().values()
             if row.trains and row.embeds is None
             for manifest in self.of(row.kind, group=row.group)
@@ -234,7 +260,9 @@ class World:
         """Return every object that may wait in a queue: training jobs, and what holds other objects in their place."""
         holders = (row for row in carriers().values() if row.embeds is not None)
         held = (
-            TrainingJob(manifest, row, manifest) for row in holders for manifest in self.of(row.kind, group=row.group)
+            TrainingJob(manifest, row, manifest, self.texts)
+            for row in holders
+            for manifest in self.of(row.kind, group=row.group)
         )
         return (*(job for job in self._jobs if job.manifest.holder is None), *held)
 
@@ -249,7 +277,9 @@ class World:
     def _workloads(self) -> tuple[TrainingJob, ...]:
         makers = (row for row in carriers().values() if row.makes or (row.group, row.kind) == ("", "Pod"))
         made = [
-            TrainingJob(manifest, row, manifest) for row in makers for manifest in self.of(row.kind, group=row.group)
+            TrainingJob(manifest, row, manifest, self.texts)
+            for row in makers
+            for manifest in self.of(row.kind, group=row.group)
         ]
         apart = {id(training_job.manifest) for training_job in made}
         jobs = (replace(job, pods_in=None) if id(job.pods_in) in apart else job for job in self._jobs)

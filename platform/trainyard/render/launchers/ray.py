@@ -10,7 +10,6 @@ Facts: ray v2.60 python/ray/train/v2, python/ray/_private/node.py; kuberay v1.6.
 from __future__ import annotations
 
 import posixpath
-import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -19,6 +18,7 @@ from trainyard.base.rules import Rule
 from trainyard.render.launchers.base import Launcher
 from trainyard.render.launchers.commands import start_command, threads
 from trainyard.render.launchers.launch import Launch, Role, Wiring
+from trainyard.render.parts.containers import REFERENCE
 from trainyard.render.parts.contract import saving_seconds
 from trainyard.render.parts.storage import LAUNCH_FOLDER
 from trainyard.render.sizing import Implied, RoleSize, RoleSpec, Sized, Sizing
@@ -49,9 +49,6 @@ PORTS = {
     AGENT: "Ray's agent listens",
 }
 """Ports of a Ray cluster, by number (ray v2.60 python/ray/_private/ray_constants.py; kuberay v1.6.2 constant.go)."""
-
-REFERENCE = re.compile(r"\$\$|\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
-"""What the kubelet reads in a command line (kubernetes v1.35 third_party/forked/golang/expansion/expand.go)."""
 
 SUBMITS = """\
 # Submits the driver once Ray answers, and again when it fails, so many times as the argument says.

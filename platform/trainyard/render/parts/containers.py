@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from trainyard.render.parts import mounts, security, storage
 from trainyard.render.sizing import RoleSize, resources
 from trainyard.specs.run import Run
+
+REFERENCE = re.compile(r"\$\$|\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
+"""What the kubelet reads in a text (kubernetes v1.35 third_party/forked/golang/expansion/expand.go)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +64,7 @@ def environment(run: Run, size: RoleSize, process: Process) -> list[dict[str, An
     """Return the variables: derived ones, the launcher's, and the job's, which may override what a launcher lets it.
 
     Those from fields of the pod come first and what the program is told of its run next, since a value may refer to
-    variables before it and to no others.
+    variables before it and to no others. A Secret's comes before the values where one of them refers to it.
     """
     derived = {
         **process.contract,
@@ -81,7 +85,15 @@ def environment(run: Run, size: RoleSize, process: Process) -> list[dict[str, An
         for name, path in process.fields.items()
         if name not in process.injected
     ]
-    return [*own, *plain, *(secret(name, reference) for name, reference in run.job.secrets.items())]
+    first = referred(value for name, value in values.items() if name not in elsewhere)
+    secrets = {name: secret(name, reference) for name, reference in run.job.secrets.items()}
+    before = [variable for name, variable in secrets.items() if name in first]
+    return [*own, *before, *plain, *(variable for name, variable in secrets.items() if name not in first)]
+
+
+def referred(values: Iterable[str]) -> frozenset[str]:
+    """Return the names of the variables that values refer to by `$(NAME)`; `$$` is a dollar sign."""
+    return frozenset(found[1] for value in values for found in REFERENCE.finditer(value) if found[1])
 
 
 def secret(name: str, reference: str) -> dict[str, Any]:

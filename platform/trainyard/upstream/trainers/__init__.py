@@ -1,8 +1,9 @@
-"""Training programs that many people use: by which options they are told their folders, as data with its source."""
+"""Training programs that many people use: the options for their folders, and for what they save, with sources."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -22,6 +23,18 @@ class Trainer:
     """Options that name a folder into which it saves."""
     reads: tuple[str, ...] = ()
     """Options that name a folder or a file that has to be there."""
+    inside: tuple[str, ...] = ()
+    """Of the options with which it saves, those whose folder is within another one."""
+    marks: tuple[str, ...] = ()
+    """Options by which its command line is known: hardly any other program has them."""
+    unsaved: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Options with the values at which it saves no checkpoint."""
+    anew: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Options with the values at which it begins anew after a restart."""
+    every: Mapping[str, str] = field(default_factory=dict)
+    """Options that say after how many steps it saves, each with the option for the number of all steps."""
+    resumes: tuple[str, ...] = ()
+    """Options of which it needs one to go on from what it has saved; none where it does so by itself."""
 
 
 @cache
@@ -39,10 +52,16 @@ def read(name: str, content: bytes) -> Trainer:
     value: dict[str, Any] = documents[0].value
     if unknown := value.keys() - Trainer.__slots__:
         raise SpecError(f"trainer {name!r} cannot be read: {min(unknown)} is unknown")
-    try:
-        return Trainer(value["title"], value["source"], tuple(value.get("saves", ())), tuple(value.get("reads", ())))
-    except KeyError as error:
-        raise SpecError(f"trainer {name!r} cannot be read: {error.args[0]} is missing") from error
+    if missing := {"title", "source"} - value.keys():
+        raise SpecError(f"trainer {name!r} cannot be read: {min(missing)} is missing")
+    return Trainer(**{item.name: plain(value[item.name]) for item in fields(Trainer) if item.name in value})
+
+
+def plain(value: Any) -> Any:
+    """Return a value of a file with lists as tuples."""
+    if isinstance(value, dict):
+        return {name: plain(inner) for name, inner in value.items()}
+    return tuple(value) if isinstance(value, list) else value
 
 
 @cache
@@ -55,3 +74,15 @@ def saving() -> frozenset[str]:
 def reading() -> frozenset[str]:
     """Return the options of all trainers that name what they read, and nowhere where one saves."""
     return frozenset(option for trainer in trainers() for option in trainer.reads) - saving()
+
+
+@cache
+def within_others() -> frozenset[str]:
+    """Return the options of all trainers whose folder is within another one."""
+    return frozenset(option for trainer in trainers() for option in trainer.inside)
+
+
+@cache
+def marking() -> frozenset[str]:
+    """Return the options by which trainers are known."""
+    return frozenset(option for trainer in trainers() for option in trainer.marks)

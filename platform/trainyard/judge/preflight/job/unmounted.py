@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from trainyard.base.documents import Path
 from trainyard.base.findings import Finding, Severity
 from trainyard.base.rules import Rule
-from trainyard.judge.policies.folders import MOVES, OPTION, folder_of, key, within
-from trainyard.judge.preflight.job.commands import lines
+from trainyard.judge.policies.folders import folder_of, key, within
+from trainyard.judge.preflight.job.options import program_options
 from trainyard.judge.preflight.job.volumes import targets
 from trainyard.judge.preflight.subjects import JOB, OneJob
 from trainyard.render.parts.storage import LAUNCH_FOLDER
 from trainyard.specs import Job, Repository
-from trainyard.upstream.trainers import reading, saving
+from trainyard.upstream.trainers import reading, saving, within_others
 
 UNMOUNTED = Rule(
     id="run/unmounted",
@@ -28,6 +29,10 @@ UNMOUNTED = Rule(
 
 IMAGE = ("/workspace", "/opt", "/app", "/usr", "/home", "/root", "/src", "/srv", "/code", "/etc", "/var")
 """Folders in which images have programs, and may have data."""
+
+
+RELATIVE = re.compile(r"\.|(?:\.{1,2}/)?[A-Za-z0-9_][\w.-]*(?:/[\w.-]+)*/?")
+"""A folder below another, as nothing but a path is written."""
 
 
 class Named(NamedTuple):
@@ -48,8 +53,9 @@ def check(one: OneJob) -> Iterator[Finding]:
     job = one.file.job
     if job.runtime or any("volumeMounts" in str(patch.merge) for patch in job.patches):
         return
+    contents = one.run.contents if one.run is not None else {}
     mounted, closed = folders(job), read_only(job)
-    for named in folders_named(job, one.specs.repository):
+    for named in folders_named(job, one.specs.repository, contents):
         inside = [folder for folder in mounted if within(named.folder, folder)]
         if not inside and (named.saves or not any(within(named.folder, top) for top in IMAGE)):
             yield UNMOUNTED.at(one.file.source, named.path, f"{sentence(named)}; {instead(job, named)}")
@@ -84,14 +90,21 @@ def read_only(job: Job) -> frozenset[str]:
     return frozenset(path.rstrip("/") for path in (*data, *mounts, *(file.mount_path for file in job.files)))
 
 
-def folders_named(job: Job, repository: Repository) -> Iterator[Named]:
+def folders_named(job: Job, repository: Repository, contents: Mapping[str, str]) -> Iterator[Named]:
     """Yield the absolute folders that arguments and variables name, by the names of trainers and the repository."""
     saves = saving() | frozenset(repository.folders.saves)
     reads = (reading() | frozenset(repository.folders.reads)) - saves
-    for path, option, value in (*arguments(job), *variables(job)):
-        name, folder = key(option), folder_of(value)
+    for path, option, value in (*program_options(job, contents), *variables(job)):
+        name = key(option)
+        folder = folder_of(absolute(job, name, value) if name in saves - within_others() else value)
         if folder and name in saves | reads:
             yield Named(path, option, folder, name in saves)
+
+
+def absolute(job: Job, name: str, value: str) -> str:
+    """Return a relative folder below the job's working folder, where that is written; others as they are."""
+    is_folder = "/" in value or value.startswith(".") or name.endswith(("dir", "folder"))
+    return f"{job.working_dir}/{value}" if job.working_dir and is_folder and RELATIVE.fullmatch(value) else value
 
 
 def variables(job: Job) -> Iterator[tuple[Path, str, str]]:
@@ -99,26 +112,3 @@ def variables(job: Job) -> Iterator[tuple[Path, str, str]]:
     yield from ((("env", name), name, value) for name, value in job.env.items())
     for role, said in job.roles.items():
         yield from ((("roles", role, "env", name), name, value) for name, value in said.env.items())
-
-
-def arguments(job: Job) -> Iterator[tuple[Path, str, str]]:
-    """Yield the options of command lines with their values, those in a script among them."""
-    for path, texts, _ in lines(job):
-        if any(MOVES.search(text) for text in texts if " " in text):
-            continue
-        words = [((*path, index), word) for index, text in enumerate(texts) for word in text.split()]
-        yield from options(words)
-
-
-def options(words: Sequence[tuple[Path, str]]) -> Iterator[tuple[Path, str, str]]:
-    """Yield each option with each of its values: the one behind `=`, or the words up to the next option."""
-    current = ""
-    for path, word in words:
-        name, given, value = word.partition("=")
-        if given and OPTION.fullmatch(name) and not name.startswith("/"):
-            current = ""
-            yield path, name, value.strip("\"'")
-        elif word.startswith("-"):
-            current = word
-        elif current:
-            yield path, current, word.strip("\"'")
