@@ -96,7 +96,7 @@ def grace(run: Run, *, pods: int) -> Sized[int]:
     if job.checkpoint is not None:
         expected = save(run, job.checkpoint, pods=pods)
         seconds = STEP + math.ceil(2 * expected.seconds)
-        why = f"{seconds} = {STEP} for a step + 2 × {job.checkpoint.size} / ({expected.speed})"
+        why = f"{seconds} = {STEP} for a step + 2 × {job.checkpoint.size} / ({expected.speed}), rounded up"
         wanted = Sized(seconds, why)
     if notice is None or wanted.value <= notice:
         return wanted
