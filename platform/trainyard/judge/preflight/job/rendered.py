@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from trainyard.base.documents import Document
-from trainyard.base.manifests import Manifest
+from trainyard.base.manifests import Identity, Manifest
 from trainyard.render import kinds
 from trainyard.render.kinds import Resolved
 from trainyard.render.parts.objects import Resource
@@ -33,6 +34,11 @@ class Objects:
         job = self.run.run.job
         left = tuple(one_patch for index, one_patch in enumerate(job.patches) if index != patch)
         return Objects(replace(self.run, run=replace(self.run.run, job=job.model_copy(update={"patches": left}))))
+
+
+def run_objects(run: Resolved) -> dict[Identity, dict[str, Any]]:
+    """Return the objects of a run by what tells them apart."""
+    return {resource.identity: resource.value() for resource in kinds.build(run)}
 
 
 def manifest(resource: Resource) -> Manifest:
