@@ -79,7 +79,11 @@ def explain(text: str) -> tuple[str, str]:
         return f"begins with {text.partition('://')[0]}://; remove that", text
     if not at:
         how = "write @sha256: and the image's digest"
-        return (f"has tag {tag[:SHOWN]!r} and no digest; {how}", f":{tag}") if is_tagged else (f"has no digest; {how}", name)
+        return (
+            (f"has tag {tag[:SHOWN]!r} and no digest; {how}", f":{tag}")
+            if is_tagged
+            else (f"has no digest; {how}", name)
+        )
     return explain_digest(digest) or explain_name(path if is_tagged else name)
 
 

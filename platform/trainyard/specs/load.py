@@ -207,7 +207,9 @@ class Loading:
                 with reads.apart():
                     self.read[place.path] = data = self.text(place.path)
                 documents, errors = load(data, file=place.path)
-                self.findings += (name_template(error, data, then="write the rendered objects here") for error in errors)
+                self.findings += (
+                    name_template(error, data, then="write the rendered objects here") for error in errors
+                )
                 found += (
                     ExtraFile(cluster, place.folder, Source(place.path, one_document)) for one_document in documents
                 )

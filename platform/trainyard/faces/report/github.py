@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from trainyard.base.findings import Finding
 from trainyard.faces.report.text import PLAIN, closing, notices
-from trainyard.faces.report.view import View, place
-from trainyard.judge.checks.result import Result
+from trainyard.faces.report.view import View
+from trainyard.judge.checks.result import Result, place
 
 DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
 """Escapes of what stands behind the second pair of colons."""

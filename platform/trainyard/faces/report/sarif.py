@@ -16,8 +16,8 @@ from trainyard.base.catalogue import Entry
 from trainyard.base.findings import Finding, Location
 from trainyard.faces.report.legible import in_address, in_json
 from trainyard.faces.report.text import PLAIN
-from trainyard.faces.report.view import View, place
-from trainyard.judge.checks.result import Result
+from trainyard.faces.report.view import View
+from trainyard.judge.checks.result import Result, place
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 ROOT = "%SRCROOT%"

@@ -10,14 +10,14 @@ from typing import Any
 from trainyard.base.findings import Finding, Location, Path, parse_path
 from trainyard.base.manifests import Identity, group_of
 from trainyard.base.system.repository import GENERATED, cluster_file, team_file
-from trainyard.judge.preflight.job.rendered import run_objects
+from trainyard.judge.preflight.job.rendered import Objects
 from trainyard.judge.preflight.jobs import run_of
-from trainyard.judge.preflight.traced import Origin, Spec_, in_words, trace
+from trainyard.judge.preflight.traced import Origin, SpecText, in_words, trace
 from trainyard.render import clusters
+from trainyard.render.kinds import resolve
 from trainyard.render.tree import layout
 from trainyard.render.tree.index import Entry
-from trainyard.render.kinds import resolve
-from trainyard.specs import Cluster, Job, Team
+from trainyard.specs import Cluster, Team
 from trainyard.specs.sources import JobFile, Specs
 
 
@@ -29,7 +29,7 @@ class Origins:
     known: dict[tuple[str, str | None], Origin | None] = field(default_factory=dict)
 
     def place(self, finding: Finding, entry: Entry) -> Finding:
-        """Return a finding on a generated object at the field of the spec, in its words; as it is where none is found."""
+        """Return a finding on a generated object at the field of the spec and in its words, as it is without one."""
         path = parse_path(finding.path or "")
         key = (finding.location.file, finding.path)
         if key not in self.known:
@@ -46,7 +46,7 @@ class Origins:
         identity = Identity(group_of(entry.api_version), entry.kind, entry.namespace or "", entry.name)
         return None if spec is None else trace(spec, identity, path, tuple(entry.field))
 
-    def spec(self, file: str, entry: Entry) -> Spec_ | None:
+    def spec(self, file: str, entry: Entry) -> SpecText | None:
         """Return the spec that a file is rendered from, None where it is none that can be varied."""
         cluster, _, rest = file.removeprefix(f"{GENERATED}/").partition("/")
         folder = rest.rpartition("/")[0]
@@ -57,18 +57,12 @@ class Origins:
         team = folder.rpartition("/")[2]
         return self.of_team(cluster, folder, team) if entry.spec == team_file(team) else None
 
-    def of_job(self, file: JobFile, folder: str) -> Spec_ | None:
+    def of_job(self, file: JobFile, folder: str) -> SpecText | None:
         """Return a job, if it is still the one whose run is in a folder."""
         run = run_of(self.specs, file)
-        if run is None or not folder.endswith(f"/{run.name}"):
-            return None
+        return Objects(resolve(run)).spec if run is not None and folder.endswith(f"/{run.name}") else None
 
-        def render(job: Job) -> Mapping[Identity, Mapping[str, Any]]:
-            return run_objects(resolve(replace(run, job=job, kind=job.kind or run.kind)))
-
-        return self.varied(entry_value(file.source.document), Job, render)
-
-    def of_cluster(self, name: str, folder: str) -> Spec_ | None:
+    def of_cluster(self, name: str, folder: str) -> SpecText | None:
         """Return a cluster, whose objects in a folder are rendered."""
 
         def render(cluster: Cluster) -> Mapping[Identity, Mapping[str, Any]]:
@@ -76,7 +70,7 @@ class Origins:
 
         return self.varied(self.written(f"cluster/{name}"), Cluster, render)
 
-    def of_team(self, cluster: str, folder: str, name: str) -> Spec_ | None:
+    def of_team(self, cluster: str, folder: str, name: str) -> SpecText | None:
         """Return a team, whose objects in a folder are rendered."""
 
         def render(team: Team) -> Mapping[Identity, Mapping[str, Any]]:
@@ -84,9 +78,9 @@ class Origins:
 
         return self.varied(self.written(f"team/{name}"), Team, render)
 
-    def varied(self, value: Any, model: type[Any], render: Any) -> Spec_ | None:
+    def varied(self, value: Any, model: type[Any], render: Any) -> SpecText | None:
         """Return a spec whose document is a map."""
-        return Spec_(value, model, render) if isinstance(value, Mapping) else None
+        return SpecText(value, model, render) if isinstance(value, Mapping) else None
 
     def folder(self, specs: Specs, cluster: str, folder: str) -> Mapping[Identity, Mapping[str, Any]]:
         """Return the objects of one folder of a cluster."""

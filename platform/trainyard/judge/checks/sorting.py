@@ -54,7 +54,7 @@ HELM = frozenset({"entries", "name"})
 
 Where apiVersion is a number, a program's file has it, as Grafana's provisioning does.
 """
-RENDER, HELM = "render it and check the output", "helm template FOLDER | trainyard validate -"
+RENDER, BY_HELM = "render it and check the output", "helm template FOLDER | trainyard validate -"
 """What to do about a template."""
 
 
@@ -84,7 +84,7 @@ def decode(name: str, data: bytes, line: int = 1) -> Sorted:
         if (what := document_type(manifest)) is not None:
             passed[what] += 1
     kept = [manifest for manifest in manifests if document_type(manifest) is None]
-    findings = [name_template(finding, data, then=RENDER, fix=HELM) for finding in findings]
+    findings = [name_template(finding, data, then=RENDER, fix=BY_HELM) for finding in findings]
     return Sorted(
         kept, [*findings, *odd], 1 + max((number for number in numbers if number is not None), default=-1), +passed
     )

@@ -36,7 +36,7 @@ class Origin:
 
 
 @dataclass(frozen=True)
-class Spec_:
+class SpecText:
     """A spec as it is written, and how objects are rendered from it."""
 
     value: Mapping[str, Any]
@@ -44,7 +44,7 @@ class Spec_:
     render: Callable[[Any], Mapping[Identity, Object]]
 
 
-def trace(spec: Spec_, identity: Identity, field: Path, near: Path = ()) -> Origin | None:
+def trace(spec: SpecText, identity: Identity, field: Path, near: Path = ()) -> Origin | None:
     """Return the field of a spec that a field of one of its objects follows from, None where none is found.
 
     `near` is the field that the object as a whole comes from. Of several fields the one that changes least else.
@@ -63,7 +63,7 @@ def trace(spec: Spec_, identity: Identity, field: Path, near: Path = ()) -> Orig
 
 
 def changed(
-    spec: Spec_, path: Path, identity: Identity, field: Path, now: Any, before: Mapping[Identity, Object]
+    spec: SpecText, path: Path, identity: Identity, field: Path, now: Any, before: Mapping[Identity, Object]
 ) -> tuple[int, Origin] | None:
     """Return how much of the object changes with a field of the spec; None where what is asked about does not."""
     for other in others_of(value_at(spec.value, path, ABSENT)):
@@ -77,7 +77,7 @@ def changed(
     return None
 
 
-def rendered(spec: Spec_, value: Mapping[str, Any]) -> Mapping[Identity, Object]:
+def rendered(spec: SpecText, value: Mapping[str, Any]) -> Mapping[Identity, Object]:
     """Return the objects of a spec, none where nothing can be rendered from it."""
     try:
         return spec.render(spec.model.model_validate(value, by_alias=True, by_name=False))
@@ -97,7 +97,7 @@ def leaves(value: Any, path: Path = ()) -> list[Path]:
     return [leaf for key, item in items for leaf in leaves(item, (*path, key))]
 
 
-def unset(spec: Spec_) -> list[Path]:
+def unset(spec: SpecText) -> list[Path]:
     """Return the fields that a spec does not set."""
     names = (info.alias or name for name, info in spec.model.model_fields.items())
     return [(name,) for name in names if name not in spec.value]
@@ -139,7 +139,9 @@ def with_value(value: Any, path: Path, new: Any) -> Any:
 def differences(one: Any, other: Any) -> int:
     """Return the number of values in which two differ."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return sum(differences(one.get(key), other.get(key)) for key in {*one, *other} if one.get(key) != other.get(key))
+        return sum(
+            differences(one.get(key), other.get(key)) for key in {*one, *other} if one.get(key) != other.get(key)
+        )
     if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
         return sum(differences(*pair) for pair in zip(one, other, strict=True))
     return int(one != other)
@@ -150,5 +152,7 @@ def in_words(message: str, field: str, origin: Origin) -> str:
     subject, space, rest = message.partition(" ")
     if not space or not (field == subject or field.endswith(f".{subject}")):
         return message
-    name = format_path(origin.path)
-    return f"{name} {rest}" if origin.same else f"{name}: {message}"
+    name, amount = format_path(origin.path), rest.removeprefix("is ")
+    if origin.same:
+        return f"{name} {rest}"
+    return f"{name} makes {subject} {amount}" if amount != rest else f"{name}: {message}"

@@ -343,4 +343,8 @@ def short_name(image: str) -> str:
 Digest = Annotated[StrictStr, Form(images.DIGEST, "sha256: and 64 hex digits")]
 
 IMAGE = f"(?:{images.DOMAIN}|{images.COMPONENT})/{images.PATH}(?::{images.TAG})?@{images.DIGEST}"
-Image = Annotated[StrictStr, Form(IMAGE, "registry/path@sha256: and 64 hex digits", explain=images.explain), AfterValidator(short_name)]
+Image = Annotated[
+    StrictStr,
+    Form(IMAGE, "registry/path@sha256: and 64 hex digits", explain=images.explain),
+    AfterValidator(short_name),
+]

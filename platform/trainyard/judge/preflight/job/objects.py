@@ -107,7 +107,8 @@ def policy_findings(
             path = in_job(objects, problem, said)
             fix = problem.fix or policy.rule.fix
             place = objects.run.run.source
-            yield objects.run, policy.rule.at(place, path, problem.message, severity=problem.severity, fix=fix)
+            message = objects.in_words(problem.message, problem.place, path)
+            yield objects.run, policy.rule.at(place, path, message, severity=problem.severity, fix=fix)
     for stop in failed:
         known = whose.get(id(stop.manifest.document)) if stop.manifest else None
         for objects in [known] if known else runs[:1]:
@@ -207,7 +208,7 @@ def in_job(objects: Objects, problem: Problem, said: Callable[[Objects], set[str
     at = next(
         resource.at for resource, one_manifest in made if one_manifest.document is problem.place.manifest.document
     )
-    return from_job(objects, problem, said) or at
+    return from_job(objects, problem, said) or objects.origin(problem.place) or at
 
 
 def from_job(objects: Objects, problem: Problem, said: Callable[[Objects], set[str]]) -> Steps:
