@@ -16,6 +16,7 @@ from trainyard.base.catalogue import Entry
 from trainyard.base.findings import Finding, Location
 from trainyard.faces.report.legible import in_address, in_json
 from trainyard.faces.report.text import PLAIN
+from trainyard.faces.report.tokens import end_of
 from trainyard.faces.report.view import View
 from trainyard.judge.checks.result import Result, place
 
@@ -53,7 +54,7 @@ def as_dict(result: Result, view: View = PLAIN) -> dict[str, Any]:
                         "toolExecutionNotifications": [{"level": "note", "message": {"text": note}} for note in notes],
                     }
                 ],
-                "results": [entry(finding, index[finding.rule]) for finding in findings],
+                "results": [entry(finding, index[finding.rule], view) for finding in findings],
             }
         ],
     }
@@ -79,11 +80,11 @@ def rule(finding: Finding, entry: Entry | None, view: View) -> dict[str, Any]:
     return found
 
 
-def entry(finding: Finding, index: int) -> dict[str, Any]:
+def entry(finding: Finding, index: int, view: View) -> dict[str, Any]:
     """Return one result; it is known again, in whatever line it stands by then, by its rule, file and field."""
     where = place(finding)
     message = f"{finding.message}; fix: {finding.fix}" if finding.fix else finding.message
-    spot: dict[str, Any] = {"physicalLocation": physical(where)}
+    spot: dict[str, Any] = {"physicalLocation": physical(where, view)}
     if finding.path or finding.object:
         name = ", ".join(str(part) for part in (finding.object, finding.path) if part)
         spot["logicalLocations"] = [{"fullyQualifiedName": name, "kind": "member"}]
@@ -98,15 +99,17 @@ def entry(finding: Finding, index: int) -> dict[str, Any]:
     }
     other = finding.location if where is finding.spec else finding.spec
     if other is not None and other != where:
-        found["relatedLocations"] = [{"physicalLocation": physical(other)}]
+        found["relatedLocations"] = [{"physicalLocation": physical(other, view)}]
     if finding.frozen:
         found["baselineState"] = "unchanged"
     return found
 
 
-def physical(where: Location) -> dict[str, Any]:
+def physical(where: Location, view: View) -> dict[str, Any]:
     """Return a place; paths of the repository are relative to its root, others as they are."""
     uri = in_address(where.file)
     artifact = {"uri": uri} if where.file.startswith("/") else {"uri": uri, "uriBaseId": ROOT}
     region = {"startLine": where.line or 1} | ({"startColumn": where.column} if where.column else {})
+    if (end := end_of(where, view.lines)) is not None:
+        region |= {"endLine": end[0], "endColumn": end[1]}
     return {"artifactLocation": artifact, "region": region}
