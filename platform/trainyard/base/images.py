@@ -69,7 +69,7 @@ def fault(text: Any) -> str | None:
 
 
 def explain(text: str) -> tuple[str, str]:
-    """Return what is wrong with an image of a spec that is not pinned, and the part of it that is at fault."""
+    """Return the fault of an image that a spec may not name, and the part of it that is at fault."""
     name, at, digest = text.partition("@")
     path, colon, tag = name.rpartition(":")
     is_tagged = bool(colon) and "/" not in tag
@@ -92,7 +92,7 @@ SHOWN = 40
 
 
 def explain_digest(digest: str) -> tuple[str, str] | None:
-    """Return what is wrong with a digest, and the part at fault; None where nothing is."""
+    """Return the fault of a digest, and the part at fault; None where it has none."""
     algorithm, _, digits = digest.partition(":")
     if algorithm != "sha256":
         return "has a digest that does not begin with sha256:; copy the digest from the registry", f"@{digest}"
@@ -104,7 +104,7 @@ def explain_digest(digest: str) -> tuple[str, str] | None:
 
 
 def explain_name(name: str) -> tuple[str, str]:
-    """Return what is wrong with registry and path of an image, and the part at fault."""
+    """Return the fault of registry or path of an image, and the part at fault."""
     registry, slash, path = name.partition("/")
     if not slash:
         return f"has no registry; write registry/{name[:SHOWN]}", name

@@ -68,7 +68,7 @@ class Origins:
         def render(cluster: Cluster) -> Mapping[Identity, Mapping[str, Any]]:
             return self.folder(replace(self.specs, clusters={**self.specs.clusters, name: cluster}), name, folder)
 
-        return self.varied(self.written(f"cluster/{name}"), Cluster, render)
+        return self.varied(self.spec_value(f"cluster/{name}"), Cluster, render)
 
     def of_team(self, cluster: str, folder: str, name: str) -> SpecText | None:
         """Return a team, whose objects in a folder are rendered."""
@@ -76,7 +76,7 @@ class Origins:
         def render(team: Team) -> Mapping[Identity, Mapping[str, Any]]:
             return self.folder(replace(self.specs, teams={**self.specs.teams, name: team}), cluster, folder)
 
-        return self.varied(self.written(f"team/{name}"), Team, render)
+        return self.varied(self.spec_value(f"team/{name}"), Team, render)
 
     def varied(self, value: Any, model: type[Any], render: Any) -> SpecText | None:
         """Return a spec whose document is a map."""
@@ -87,10 +87,10 @@ class Origins:
         resources = next((found for path, found in clusters.parts(specs, cluster, ()) if path == folder), ())
         return {resource.identity: resource.value() for resource in resources}
 
-    def written(self, key: str) -> Any:
+    def spec_value(self, key: str) -> Any:
         """Return a spec as it is written."""
         source = self.specs.sources.get(key)
-        return entry_value(source.document if source else None)
+        return value_of(source.document if source else None)
 
     @cached_property
     def jobs(self) -> Mapping[str, JobFile]:
@@ -106,6 +106,6 @@ class Origins:
         }
 
 
-def entry_value(document: Any) -> Any:
-    """Return what a document says, None of none."""
+def value_of(document: Any) -> Any:
+    """Return the value of a document, None of none."""
     return document.value if document else None
