@@ -51,9 +51,11 @@ class Objects:
         return SpecText(document.value, Job, render)
 
     def origin(self, place: Place) -> Path:
-        """Return the field of the job that a field of an object follows from, empty where none is found."""
+        """Return the field of the job that a field of an object follows from, else that of the whole object."""
         found = trace(self.spec, place.manifest.identity, place.path) if self.spec and place.path else None
-        return found.path if found else ()
+        made = zip(self.resources, self.manifests, strict=True)
+        whole = (resource.at for resource, one in made if one.document is place.manifest.document)
+        return found.path if found else next(whole)
 
     def in_words(self, message: str, place: Place, path: Path) -> str:
         """Return a message about a field of an object in the words of the field of the job that it comes from."""
