@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,22 +21,36 @@ from trainyard.render.tree.index import Entry
 from trainyard.specs import Cluster, Team
 from trainyard.specs.sources import JobFile, Specs
 
+FIRST = 50
+"""Findings of one rule on one cluster whose fields are looked for, each of which renders its objects anew."""
+
 
 @dataclass
 class Origins:
     """Where fields of generated objects come from, in the specs of one repository."""
 
     specs: Specs
-    known: dict[tuple[str, str | None], Origin | None] = field(default_factory=dict)
+    entry_of: Callable[[str], Entry | None] = lambda _: None
+    """Finds the entry of a generated file in an index."""
 
-    def place(self, finding: Finding, entry: Entry) -> Finding:
+    def trace_all(self, findings: Sequence[Finding]) -> list[Finding]:
+        """Return findings on generated objects at the fields of specs: of each rule the first ones."""
+        first: set[int] = set()
+        counts = Counter[str]()
+        for finding in sorted(findings, key=lambda item: item.order):
+            counts[finding.rule] += 1
+            first |= {id(finding)} if counts[finding.rule] <= FIRST else set()
+        return [self.place(finding) if id(finding) in first else finding for finding in findings]
+
+    def place(self, finding: Finding) -> Finding:
         """Return a finding on a generated object at the field of the spec and in its words, as it is without one."""
+        entry = self.entry_of(finding.location.file)
         path = parse_path(finding.path or "")
-        key = (finding.location.file, finding.path)
-        if key not in self.known:
-            self.known[key] = self.trace(finding.location.file, entry, path) if path else None
-        origin, source = self.known[key], self.sources.get(entry.spec)
-        if origin is None or source is None:
+        source = self.sources.get(entry.spec) if entry else None
+        if entry is None or source is None or not path:
+            return finding
+        origin = self.trace(finding.location.file, entry, path)
+        if origin is None:
             return finding
         where: Location = source.location(origin.path)
         return replace(finding, spec=where, message=in_words(finding.message, finding.path or "", origin))

@@ -35,7 +35,6 @@ from trainyard.judge.preflight.between import trusted
 from trainyard.judge.preflight.cluster.served import served_catalog
 from trainyard.render.tenancy import policies as statement
 from trainyard.render.tree import layout
-from trainyard.render.tree.index import Entry
 from trainyard.render.tree.origins import SpecLine, entries, spec_lines
 from trainyard.render.tree.snapshot import Snapshot
 from trainyard.specs import Cluster
@@ -81,7 +80,6 @@ class Checking:
     both: bool = False
     """Whether objects have to pass as new ones too, and nothing is said of updates that pass."""
     spec_line: SpecLine = lambda path, field=(): None  # noqa: ARG005
-    entry_of: Callable[[str], Entry | None] = lambda _: None
     waivers: Waivers = field(default_factory=Waivers)
     said: frozenset[Said] = frozenset()
     """What was found of jobs before anything was rendered."""
@@ -92,10 +90,7 @@ class Checking:
     memory: Memory = NOTHING_KNOWN
     """What was said before, where `now` names the contents of the tree."""
     now: Snapshot | None = None
-    origins: Origins = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.origins = Origins(self.specs)
+    origins: Origins | None = None
 
     def parts(self, name: str) -> Parts | None:
         """Return the parts of a cluster's tree, None where nothing tells its contents without reading them."""
@@ -107,22 +102,20 @@ class Checking:
 
     def finish(self, result: Result) -> Result:
         """Return a cluster's result with the lines of specs, and without what is waived or was said of a job."""
-        result.findings = [
+        left = [
             finding
             for finding in map(self.with_spec_line, result.findings)
             if not self.covers(finding) and not self.was_said(finding)
         ]
+        with reads.apart():
+            result.findings = left if self.origins is None else self.origins.trace_all(left)
         return result
 
     def with_spec_line(self, finding: Finding) -> Finding:
         """Return a finding with the line of the spec that its object is rendered from."""
         with reads.apart():  # lines move without another verdict
-            file = finding.location.file
-            entry = None if finding.spec else self.entry_of(file)
-            if entry is None:
-                return finding
-            found = replace(finding, spec=self.spec_line(file, parse_path(finding.path or "")))
-            return self.origins.place(found, entry)
+            spec = finding.spec or self.spec_line(finding.location.file, parse_path(finding.path or ""))
+            return replace(finding, spec=spec)
 
     def cluster(self, name: str, known: Known | None, policies: Sequence[Policy]) -> Fresh:
         """Judge one cluster's tree, as far as nothing is known of it."""
@@ -327,7 +320,7 @@ def validate_repository(
         Allowed(tuple(allow_unknown)),
         None if against is None else past.objects_at(root, against, names),
         spec_line=spec_lines(root, tree.text if tree is not None else None),
-        entry_of=entries(root, tree.text if tree is not None else None),
+        origins=Origins(checked.specs, entries(root, tree.text if tree is not None else None)),
         waivers=checked.waivers,
         said=said_of_jobs(checked),
         tree=tree,
