@@ -7,10 +7,10 @@ Source: kubernetes v1.35 staging/src/k8s.io/api/core/v1/types.go Container.Comma
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from trainyard.checks import Manifest, Place, Problem, Severity, TrainingJob, World, injected, texts
+from trainyard.checks import Manifest, Place, Problem, Severity, TrainingJob, World, did_you_mean, injected, texts
 
 EXPANDED = re.compile(r"\$\$|\$\(([^)\s]*)\)")
 SHELL = re.compile(r"(?<!\$)\$\{([A-Z][A-Z0-9_]*)\}|(?:(?<=[=/:])|^)\$([A-Z][A-Z0-9_]*)(?=$|[/:])")
@@ -47,10 +47,8 @@ def check(world: World) -> Iterator[Problem]:
                 if "$" not in text:
                     continue
                 for name in undefined_names(text, known, job):
-                    message = (
-                        f"$({name}) is not expanded, because the container has no variable {name!r}; set it in env"
-                    )
-                    yield Problem(place, message)
+                    message = f"$({name}) is not expanded, because the container has no variable {name!r}"
+                    yield Problem(place, f"{message}; {nearest(name, known)}")
                 for match in SHELL.finditer(text):
                     name = match[1] or match[2]
                     yield Problem(
@@ -107,20 +105,26 @@ def in_order(job: TrainingJob, path: tuple[str | int, ...], container: Mapping[s
         for missing in undefined_names(value, frozenset(before), job) if isinstance(value, str) else ():
             if not VARIABLE.fullmatch(missing):
                 continue
-            why, hint = reason(missing, name, known)
+            why, hint = reason(missing, name, known, before)
             message = f"{name} has $({missing}), which stays as it is written: {why}"
             place = Place(job.manifest, (*path, "env", index, "value"))
             yield Problem(place, f"{message}; {hint}", severity=Severity.WARNING)
         before.add(name)
 
 
-def reason(missing: str, name: str, known: frozenset[str]) -> tuple[str, str]:
+def nearest(name: str, known: Iterable[str] | None) -> str:
+    """Return the variable that is probably meant, or else what to do about one that nothing sets."""
+    hint = did_you_mean(name, known or ())
+    return hint if hint.startswith("did you mean") else "set it in env"
+
+
+def reason(missing: str, name: str, known: frozenset[str], before: Iterable[str]) -> tuple[str, str]:
     """Return why a value does not get a variable, and what to do."""
     if missing == name:
         return "the image's own value is not known here", "write it out"
     if missing in known:
         return f"{missing} stands behind it", "list it before"
-    return f"nothing sets {missing!r}", "set it in env"
+    return f"nothing sets {missing!r}", nearest(missing, before)
 
 
 def env_names(container: Mapping[str, Any]) -> frozenset[str] | None:

@@ -14,6 +14,7 @@ import yaml
 from conftest import TESTS
 from trainyard.base.errors import TrainyardError
 from trainyard.base.findings import Finding, Location
+from trainyard.judge.checks.result import place
 
 HERE = TESTS / "mistakes"
 BASE = HERE / "base"
@@ -135,3 +136,17 @@ def told(slip: Slip, findings: Iterable[Finding]) -> bool:
     """Whether a finding of the rule stands at the mark."""
     right = (finding for finding in findings if finding.rule == slip.says)
     return any(not slip.places or places(item) in slip.places for item in right)
+
+
+EDITED = ("jobs/", "platform/", "policies/")
+"""Folders of a repository in which people write."""
+
+
+def astray(slip: Slip, findings: Iterable[Finding]) -> list[str]:
+    """Return the findings whose place is no line and column of a file that people write, as a reader is shown it."""
+    shown = [] if slip.file.startswith("strangers/") else [(place(finding), finding) for finding in findings]
+    return [
+        f"{where}: {finding.message}"
+        for where, finding in shown
+        if not (where.file.startswith(EDITED) and where.line and where.column)
+    ]

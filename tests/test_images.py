@@ -8,7 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from conftest import ROOT
 from trainyard.base import images
-from trainyard.base.images import condition, fault, is_of_registry, is_pinned
+from trainyard.base.images import condition, explain, fault, is_of_registry, is_pinned
 from trainyard.specs.models.base import Image
 from trainyard.upstream.apiserver.cel import STRING, Environment
 
@@ -125,3 +125,35 @@ def test_the_policy_has_the_same_grammar() -> None:
     for validation in policy["validations"]:
         assert f"<= {images.LONGEST} " in validation["expression"]
         assert f"<= {images.LONGEST_NAME})" in validation["expression"]
+
+
+HEX = "4f0c7e2ab95d8136" * 4
+HOST = "registry.example.com"
+FAULTS = {
+    "a tag": (f"{HOST}/nlp/llm:v1", "has tag 'v1' and no digest", ":v1"),
+    "nothing behind the name": (f"{HOST}/nlp/llm", "has no digest", f"{HOST}/nlp/llm"),
+    "a port and no digest": ("host:5000/llm", "has no digest", "host:5000/llm"),
+    "half of a digest": (f"{HOST}/llm@sha256:{HEX[:16]}", "has a digest of 16 digits, but sha256 has 64", HEX[:16]),
+    "no digits": (f"{HOST}/llm@sha256:", "has a digest of 0 digits", "@sha256:"),
+    "a digest in capitals": (f"{HOST}/llm@sha256:{HEX.upper()}", "has upper case in its digest", HEX.upper()),
+    "a letter in the digest": (f"{HOST}/llm@sha256:{HEX[:-1]}g", "has 'g' in its digest", f"{HEX[:-1]}g"),
+    "another algorithm": (f"{HOST}/llm@md5:ab", "has a digest that does not begin with sha256:", "@md5:ab"),
+    "capitals in the name": (f"{HOST}/nlp/LLM@sha256:{HEX}", "has upper case in 'LLM'", "LLM"),
+    "a blank": (f"{HOST}/llm @sha256:{HEX}", "has a space", f"@sha256:{HEX}"),
+    "a scheme": (f"https://{HOST}/llm@sha256:{HEX}", "begins with https://", f"https://{HOST}/llm@sha256:{HEX}"),
+    "no registry": (f"llm@sha256:{HEX}", "has no registry; write registry/llm", "llm"),
+    "a registry that is no host": (f"my_host/llm:1.0@sha256:{'0' * 63}", "has a digest of 63 digits", "0" * 63),
+    "two dots": (f"{HOST}/nlp..x/llm@sha256:{HEX}", "has 'nlp..x' in its path", "nlp..x"),
+}
+
+
+@pytest.mark.parametrize(("text", "said", "part"), FAULTS.values(), ids=FAULTS)
+def test_a_job_is_told_which_part_of_its_image_is_wrong(text: str, said: str, part: str) -> None:
+    """One sentence for all of them would leave people to compare 90 characters."""
+    assert not is_pinned(text) or "/" not in text
+    message, at = explain(text)
+    assert message.startswith(said)
+    assert at == part
+    with pytest.raises(ValidationError) as refused:
+        TypeAdapter(Image).validate_python(text)
+    assert message in str(refused.value)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mistake_cases import GROUPS, Slip, found, places, slips, told
+from mistake_cases import GROUPS, Slip, astray, found, places, slips, told
 
 
 def cases() -> Iterator[object]:
@@ -20,8 +20,12 @@ def cases() -> Iterator[object]:
 
 @pytest.mark.parametrize("slip", list(cases()))
 def test_a_mistake_is_told_where_it_is(slip: Slip, tmp_path: Path) -> None:
-    """Each has a finding of its rule at its mark; of those that are known to be missed nothing is said."""
+    """Each has a finding of its rule at its mark; of those that are known to be missed nothing is said.
+
+    No finding is in a file that nobody edits.
+    """
     findings = found(slip, tmp_path / "repository")
+    assert astray(slip, findings) == []
     said = [f"{finding.rule} at {places(finding)}: {finding.message}" for finding in findings]
     if slip.says == "fine":
         assert [finding for finding in findings if finding.rule not in slip.also] == []

@@ -389,6 +389,32 @@ def test_no_text_has_a_private_phrase() -> None:
     assert [(file, found[0], text) for file, text in TEXTS for found in SPOKEN.finditer(text)] == []
 
 
+FORMER = (
+    "once synth refuses",
+    "would train on",
+    "of generated/ at hand",
+    "runs that train now stay",
+    "left as they are at the base",
+    "let sizes follow",
+    "stops what lacks",
+    "which the job has not",
+    "is not retired at the base",
+    "write a job for what should",
+    "which base64 does not hide",
+    "programs of this branch count: read it",
+    "only of a whole cluster",
+    "write it in that form",
+    "nodes lost",
+)
+"""Parts of sentences that stopped a reader, and were written again."""
+
+
+def test_no_text_says_a_former_sentence() -> None:
+    """None of them comes back in a message, a help or an origin of a value."""
+    said = [*TEXTS, *MESSAGES, *HELPS.items()]
+    assert [(where, part) for where, text in said for part in FORMER if part in text] == []
+
+
 def test_texts_have_short_sentences() -> None:
     """No sentence that a command prints has more than 25 words, a value counted as one."""
     long = [(file, part) for file, text in TEXTS for part in sentences(text) if len(part.split()) > WORDS_OF_A_SENTENCE]

@@ -188,7 +188,7 @@ def test_a_person_is_asked_again(copy, capsys, monkeypatch):
         "program must be a path without spaces; put arguments into args",
     ):
         assert any(sentence in line for line in told), sentence
-    assert "image is 'bert', but must be registry/path" in err
+    assert "image has no digest; write @sha256:" in err
     assert "but pool 'cpu' has" in err
     job = next(one_job.job for one_job in check_repository(copy).specs.jobs if one_job.name == "hello")
     assert (job.nodes, job.max_hours) == (1, 12)

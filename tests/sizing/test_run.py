@@ -255,7 +255,7 @@ GRACE = {
         {"checkpoint": {**SAVED, "size": "1Gi"}},
         {},
         112,
-        "112 = 30 for a step + 2 × 1Gi / (100Mi/s, assumed, × 2/8 nodes)",
+        "112 = 30 for a step + 2 × 1Gi / (100Mi/s, assumed, × 2/8 nodes), rounded up",
     ),
     "as the job says": ({"checkpoint": SAVED, "grace_seconds": 77}, {}, 77, "graceSeconds of the job"),
 }

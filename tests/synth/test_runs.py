@@ -176,6 +176,7 @@ def test_deleting_an_active_job_is_refused(site: Site) -> None:
     assert rules(work) == ["run/job-gone"]
     assert any("its file is gone" in text for text in texts(work))
     assert [finding.location.file for finding in work.findings] == ["jobs/nlp/llm.yaml"]
+    assert [rule for rule in site.check() if rule != "diff"] == ["run/job-gone"]
 
 
 def test_renaming_an_active_job_is_refused(site: Site) -> None:

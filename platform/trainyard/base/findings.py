@@ -146,6 +146,21 @@ def format_path(path: Path) -> str:
     return out
 
 
+PART = re.compile(r"""\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]|\.?([^.\[\]]+)""")
+
+
+def parse_path(text: str) -> Path:
+    """Return the path that a field is written as.
+
+    >>> parse_path('spec.containers[0].limits["nvidia.com/gpu"]')
+    ('spec', 'containers', 0, 'limits', 'nvidia.com/gpu')
+    """
+    return tuple(
+        int(index) if index else re.sub(r"\\(.)", r"\1", quoted) if quoted else key
+        for index, quoted, key in PART.findall(text)
+    )
+
+
 def without_indexes(message: str) -> str:
     """Return a message without the places of entries in lists, by which equal findings differ.
 

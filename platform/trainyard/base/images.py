@@ -68,6 +68,55 @@ def fault(text: Any) -> str | None:
     return "is a name that no node can pull; write registry/path@sha256:digest in lower case"
 
 
+def explain(text: str) -> tuple[str, str]:
+    """Return the fault of an image that a spec may not name, and the part of it that is at fault."""
+    name, at, digest = text.partition("@")
+    path, colon, tag = name.rpartition(":")
+    is_tagged = bool(colon) and "/" not in tag
+    if (blank := re.search(r"\s", text)) is not None:
+        return "has a space; remove it", text[blank.end() :] or text
+    if "://" in text:
+        return f"begins with {text.partition('://')[0]}://; remove that", text
+    if not at:
+        how = "write @sha256: and the image's digest"
+        return (
+            (f"has tag {tag[:SHOWN]!r} and no digest; {how}", f":{tag}")
+            if is_tagged
+            else (f"has no digest; {how}", name)
+        )
+    return explain_digest(digest) or explain_name(path if is_tagged else name)
+
+
+SHOWN = 40
+"""Characters of a part that a message quotes."""
+
+
+def explain_digest(digest: str) -> tuple[str, str] | None:
+    """Return the fault of a digest, and the part at fault; None where it has none."""
+    algorithm, _, digits = digest.partition(":")
+    if algorithm != "sha256":
+        return "has a digest that does not begin with sha256:; copy the digest from the registry", f"@{digest}"
+    if (odd := re.search("[^0-9a-fA-F]", digits)) is not None:
+        return f"has {odd[0]!r} in its digest; a digest has only 0-9 and a-f", digits
+    if len(digits) != 64:
+        return f"has a digest of {len(digits)} digits, but sha256 has 64; copy the whole digest", digits or f"@{digest}"
+    return ("has upper case in its digest; write it in lower case", digits) if digits != digits.lower() else None
+
+
+def explain_name(name: str) -> tuple[str, str]:
+    """Return the fault of registry or path of an image, and the part at fault."""
+    registry, slash, path = name.partition("/")
+    if not slash:
+        return f"has no registry; write registry/{name[:SHOWN]}", name
+    if re.fullmatch(DOMAIN, registry) is None:
+        return f"has {registry[:SHOWN]!r} as its registry, which is no host name; correct it", name
+    if (upper := re.search("[A-Z]", path)) is not None:
+        part = next(part for part in path.split("/") if upper[0] in part)
+        return f"has upper case in {part[:SHOWN]!r}; write it in lower case", part
+    part = next((part for part in path.split("/") if re.fullmatch(COMPONENT, part) is None), path)
+    return f"has {part[:SHOWN]!r} in its path; use lower case, digits and single '.', '_' or '-'", part or name
+
+
 def condition(x: str) -> str:
     """Return the condition in CEL that an expression names an image by digest, in a form that runtimes take."""
     return (

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from trainyard.base.documents import load
+from trainyard.base.documents.templates import name_template
 from trainyard.base.errors import SpecError
 from trainyard.base.findings import Finding
 from trainyard.base.system import files, memory, reads
@@ -181,10 +182,14 @@ class Loading:
             programs, self.idle = [], programs
         made, failed, self.printed = python_jobs.run(programs, [self.job_text(place.path) for place in programs])
         jobs, twice = job_files.once([*written, *made])
-        sizes = {f"{JOBS}/{file.path}": file.stat.st_size for file in listed if file.regular}
+        specs = {place.path for place in self.places} - small
+        beside = ((f"{JOBS}/{file.path}", file) for file in listed if file.regular)
+        sizes = {path: file.stat.st_size for path, file in beside if path not in specs}
         filled, missing = contents.fill(jobs, sizes, self.text)
         deep = (place for place in layout.nested_files(listed) if place.path not in small)
         lost = job_files.strays(job_files.candidate(place, self.job_text(place.path)) for place in deep)
+        others = (place for place in layout.other_files(listed) if place.path not in small)
+        lost += job_files.misnamed(job_files.candidate(place, self.job_text(place.path)) for place in others)
         self.findings += [*findings, *wrong, *off, *failed, *twice, *missing, *lost]
         return tuple(sorted(filled, key=lambda job: (job.team, job.name)))
 
@@ -202,7 +207,9 @@ class Loading:
                 with reads.apart():
                     self.read[place.path] = data = self.text(place.path)
                 documents, errors = load(data, file=place.path)
-                self.findings += errors
+                self.findings += (
+                    name_template(error, data, then="write the rendered objects here") for error in errors
+                )
                 found += (
                     ExtraFile(cluster, place.folder, Source(place.path, one_document)) for one_document in documents
                 )

@@ -37,6 +37,10 @@ class Source:
             return Location(self.file, self.line, 1)
         return self.document.location(path, key=key)
 
+    def within(self, path: Path, part: str) -> Location:
+        """Return where a part of the text of the field `path` stands, or the line that made the spec."""
+        return self.location(path) if self.document is None else self.document.within(path, part)
+
 
 def prefix_of(message: str) -> str:
     """Return the prefix with which a sentence about one of a program's jobs begins, an empty one for others."""

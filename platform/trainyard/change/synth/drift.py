@@ -36,6 +36,7 @@ def stale(tree: Tree, changes: Changes, decision: Decision) -> Iterator[Finding]
     """Yield one finding for each way in which the files on disk are not what they should be."""
     frozen = {f"{entry.cluster}/{entry.folder}" for entry in decision.frozen}
     asked = frozen | {f"{entry.cluster}/{entry.folder}" for entry in decision.fresh}
+    gone = set(active(decision)) - asked
     others = 0
     unknown: dict[str, str] = {}
     for path in (*changes.write, *changes.remove, *changes.foreign):
@@ -43,6 +44,8 @@ def stale(tree: Tree, changes: Changes, decision: Decision) -> Iterator[Finding]
         if folder in frozen:
             message = "this file of a frozen run differs from the base; restore it with `trainyard synth`"
             yield FROZEN.of(place(path), message)
+        elif folder in gone:
+            continue  # another finding says that its job is gone
         elif folder and folder not in asked:
             unknown.setdefault(folder, path)
         elif path in tree.kept:
@@ -58,3 +61,9 @@ def stale(tree: Tree, changes: Changes, decision: Decision) -> Iterator[Finding]
     if others:
         message = f"{others} {'file differs' if others == 1 else 'files differ'} from the specs; run `trainyard synth`"
         yield STALE.of(place(), message)
+
+
+def active(decision: Decision) -> Iterator[str]:
+    """Yield the folders of the runs that the ledgers still name as active."""
+    for (cluster, team, _), entries in decision.ledgers.items():
+        yield from (f"{cluster}/{layout.run_folder(team, entry.name)}" for entry in entries if entry.state == "active")

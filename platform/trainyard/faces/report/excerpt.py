@@ -10,6 +10,7 @@ from trainyard.base.credentials import hides
 from trainyard.base.findings import Location
 from trainyard.base.limits import EXCERPT_LETTERS
 from trainyard.faces.report.legible import COMMAND, CONTROL
+from trainyard.faces.report.tokens import end_of
 from trainyard.faces.report.view import Lines
 
 WIDTH = 100
@@ -19,9 +20,6 @@ BEFORE = 60
 """Columns in front of the mark that stay where a line is longer than that."""
 
 TAB = "    "
-
-WORD = re.compile(r"\"(?:[^\"\\]|\\.)*\"?|'(?:[^']|'')*'?|[^\s,:\[\]{}#]+|.")
-"""What is marked: a quoted text, a word, or else one character."""
 
 CLOSED = re.compile(r"""kind["']?\s*:\s*["']?Secret\b|PRIVATE KEY|LS0tLS1CRUdJTi""")
 """What a file has that holds credentials over several lines; the last is the beginning of a key in base64."""
@@ -39,8 +37,8 @@ def excerpt(where: Location, lines: Lines, *, broken: bool = False) -> Iterator[
     if broken and CLOSED.search("\n".join(lines(where.file))):
         return
     at = min(where.column - 1, len(text))
-    found = WORD.match(text, at)
-    word = found[0] if found else " "
+    end = end_of(where, lines)
+    word = (text[at:] if end[0] != where.line else text[at : end[1] - 1]).rstrip() if end else ""
     start = columns(text[:at])
     cut = max(0, start - BEFORE) if columns(text) > WIDTH else 0
     yield f"{where.line:>6} | ", window(visible(text), cut).rstrip()

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from trainyard.base.findings import Finding
 from trainyard.faces.report.text import PLAIN, closing, notices
-from trainyard.faces.report.view import View, place
-from trainyard.judge.checks.result import Result
+from trainyard.faces.report.tokens import end_of
+from trainyard.faces.report.view import View
+from trainyard.judge.checks.result import Result, place
 
 DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
 """Escapes of what stands behind the second pair of colons."""
@@ -35,7 +36,9 @@ def suffix(said: str) -> str:
 def annotation(finding: Finding, view: View) -> str:
     """Return the command for one finding."""
     where = place(finding)
-    fields = {"file": where.file, "line": where.line, "col": where.column, "title": finding.rule}
+    end = end_of(where, view.lines)
+    ends = {"endLine": end[0], "endColumn": end[1] if end[0] == where.line else None} if end else {}
+    fields = {"file": where.file, "line": where.line, "col": where.column, **ends, "title": finding.rule}
     named = ",".join(f"{name}={escaped(str(value), PROPERTY)}" for name, value in fields.items() if value is not None)
     return f"::{finding.severity} {named}::{escaped(body(finding, view), DATA)}"
 

@@ -11,8 +11,8 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from trainyard.base.findings import Finding
 from trainyard.faces.report.text import PLAIN, how
-from trainyard.faces.report.view import View, place
-from trainyard.judge.checks.result import Result
+from trainyard.faces.report.view import View
+from trainyard.judge.checks.result import Result, place
 
 FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that no XML 1.0 document may have."""
@@ -44,7 +44,7 @@ def of_finding(finding: Finding, view: View) -> Element:
     element = case(where.file, f"{finding.rule} at {where}", where.file, where.line)
     fails = finding.is_error or view.strict
     fix = finding.fix or finding.remedy
-    lines = [f"{finding.location}: {finding.severity}: {finding.message} [{finding.rule}]"]
+    lines = [f"{place(finding)}: {finding.severity}: {finding.message} [{finding.rule}]"]
     lines += [f"in {', '.join(str(part) for part in (finding.object, finding.path) if part)}"] if finding.path else []
     lines += [f"fix: {fix}"] if fix else []
     if fails:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from trainyard.base.findings import Finding, Severity
 from trainyard.faces.report.marks import code, escaped, sentence
 from trainyard.faces.report.text import PLAIN, closing, notices
-from trainyard.faces.report.view import View, place
-from trainyard.judge.checks.result import Result
+from trainyard.faces.report.view import View
+from trainyard.judge.checks.result import Result, place
 
 MOST = 60_000
 """Characters that are written: GitHub takes 65,536 in a comment, and a bot has words of its own."""

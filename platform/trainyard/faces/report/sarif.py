@@ -16,8 +16,9 @@ from trainyard.base.catalogue import Entry
 from trainyard.base.findings import Finding, Location
 from trainyard.faces.report.legible import in_address, in_json
 from trainyard.faces.report.text import PLAIN
-from trainyard.faces.report.view import View, place
-from trainyard.judge.checks.result import Ignored, Result
+from trainyard.faces.report.tokens import end_of
+from trainyard.faces.report.view import View
+from trainyard.judge.checks.result import Ignored, Result, place
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 ROOT = "%SRCROOT%"
@@ -56,7 +57,8 @@ def as_dict(result: Result, view: View = PLAIN) -> dict[str, Any]:
                     }
                 ],
                 "results": [
-                    entry(finding, index[finding.rule]) | suppression(accepted.get(id(finding))) for finding in findings
+                    entry(finding, index[finding.rule], view) | suppression(accepted.get(id(finding)), view)
+                    for finding in findings
                 ],
             }
         ],
@@ -83,11 +85,11 @@ def rule(finding: Finding, entry: Entry | None, view: View) -> dict[str, Any]:
     return found
 
 
-def entry(finding: Finding, index: int) -> dict[str, Any]:
+def entry(finding: Finding, index: int, view: View) -> dict[str, Any]:
     """Return one result; it is known again, in whatever line it stands by then, by its rule, file and field."""
     where = place(finding)
     message = f"{finding.message}; fix: {finding.fix}" if finding.fix else finding.message
-    spot: dict[str, Any] = {"physicalLocation": physical(where)}
+    spot: dict[str, Any] = {"physicalLocation": physical(where, view)}
     if finding.path or finding.object:
         name = ", ".join(str(part) for part in (finding.object, finding.path) if part)
         spot["logicalLocations"] = [{"fullyQualifiedName": name, "kind": "member"}]
@@ -102,26 +104,28 @@ def entry(finding: Finding, index: int) -> dict[str, Any]:
     }
     other = finding.location if where is finding.spec else finding.spec
     if other is not None and other != where:
-        found["relatedLocations"] = [{"physicalLocation": physical(other)}]
+        found["relatedLocations"] = [{"physicalLocation": physical(other, view)}]
     if finding.frozen:
         found["baselineState"] = "unchanged"
     return found
 
 
-def suppression(item: Ignored | None) -> dict[str, Any]:
+def suppression(item: Ignored | None, view: View) -> dict[str, Any]:
     """Return the properties of a result that somebody ignores, none of any other."""
     if item is None:
         return {}
     found: dict[str, Any] = {"kind": "inSource" if item.way == "comment" else "external", "status": "accepted"}
     found["justification"] = item.reason or item.way
     if item.where is not None:
-        found["location"] = {"physicalLocation": physical(item.where)}
+        found["location"] = {"physicalLocation": physical(item.where, view)}
     return {"suppressions": [found]} | ({"baselineState": "unchanged"} if item.way == "baseline" else {})
 
 
-def physical(where: Location) -> dict[str, Any]:
+def physical(where: Location, view: View) -> dict[str, Any]:
     """Return a place; paths of the repository are relative to its root, others as they are."""
     uri = in_address(where.file)
     artifact = {"uri": uri} if where.file.startswith("/") else {"uri": uri, "uriBaseId": ROOT}
     region = {"startLine": where.line or 1} | ({"startColumn": where.column} if where.column else {})
+    if (end := end_of(where, view.lines)) is not None:
+        region |= {"endLine": end[0], "endColumn": end[1]}
     return {"artifactLocation": artifact, "region": region}

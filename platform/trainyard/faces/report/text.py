@@ -9,8 +9,8 @@ from typing import get_args
 
 from trainyard.base.findings import Finding, Severity, Skipped
 from trainyard.faces.report.excerpt import excerpt
-from trainyard.faces.report.view import View, hidden, place
-from trainyard.judge.checks.result import Change, ChangeWord, Ignored, Result, Unrendered
+from trainyard.faces.report.view import View, hidden, shown_place
+from trainyard.judge.checks.result import Change, ChangeWord, Ignored, Result, Unrendered, place
 from trainyard.judge.checks.twice import group_findings
 
 FEW = 10
@@ -65,14 +65,15 @@ def paragraphs(findings: Sequence[Finding], view: View = PLAIN) -> list[str]:
             "\n".join(paragraph(finding, view, secret))
             for finding in sorted(findings, key=lambda finding: finding.order)
         ]
-    return ["\n".join([*paragraph(some[0], view, secret), *others(some)]) for some in group_findings(findings)]
+    return ["\n".join([*paragraph(some[0], view, secret), *others(some, view)]) for some in group_findings(findings)]
 
 
-def others(alike: Sequence[Finding]) -> Iterator[str]:
+def others(alike: Sequence[Finding], view: View = PLAIN) -> Iterator[str]:
     """Yield the places of findings that say what the first of them does."""
     first, *more = alike
     for twin in more[:PLACES]:
-        yield f"  also {twin.location}{f' in {twin.object}' if twin.object and twin.object != first.object else ''}"
+        about = f" in {twin.object}" if twin.object and twin.object != first.object else ""
+        yield f"  also {shown_place(twin, view)}{about}"
     if len(more) > PLACES:
         yield f"  also in {plural(len(more) - PLACES, 'other place')}"
 
@@ -126,8 +127,8 @@ def paragraph(
     frozen = ", frozen" if finding.frozen else ""
     rule = link(finding.rule, view)
     weight = paint(str(finding.severity), WEIGHTS[finding.severity], view)
-    yield f"{paint(str(finding.location), BOLD, view)}: {weight}: {finding.message} [{rule}{frozen}]"
-    where = place(finding)
+    head, where = shown_place(finding, view), place(finding)
+    yield f"{paint(str(head), BOLD, view)}: {weight}: {finding.message} [{rule}{frozen}]"
     told = finding.object is None or finding.object.kind != "Secret"
     if told and not finding.hide and (where.file, where.line) not in secret:
         for margin, text in excerpt(where, view.lines, broken=finding.layer == "decode"):
@@ -137,7 +138,9 @@ def paragraph(
     about = [str(part) for part in (finding.object, finding.path) if part]
     if about:
         yield f"  in {', '.join(about)}"
-    if finding.spec is not None and finding.spec != finding.location:
+    if head != finding.location:
+        yield f"  seen at {finding.location}"
+    elif finding.spec is not None and finding.spec != head:
         yield f"  from {finding.spec}"
     if finding.fix:
         yield f"  {paint('fix', BOLD, view)}: {finding.fix}"

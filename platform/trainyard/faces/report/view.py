@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from trainyard.base.findings import Finding, Location
-from trainyard.base.system.repository import GENERATED
+from trainyard.judge.checks.result import place
 
 if TYPE_CHECKING:
     from trainyard.change.plan import Plan
@@ -58,9 +58,9 @@ def anchor(rule: str) -> str:
     return rule.replace("/", "")
 
 
-def place(finding: Finding) -> Location:
-    """Return the place that a person edits: of what is generated, the line of the spec."""
-    return finding.spec if finding.spec and GENERATED in finding.location.file.split("/") else finding.location
+def shown_place(finding: Finding, view: View) -> Location:
+    """Return the place that a text names first: `validate` is asked about the files that it is given."""
+    return finding.location if view.command == "validate" else place(finding)
 
 
 def hidden(findings: Iterable[Finding]) -> frozenset[tuple[str, int | None]]:

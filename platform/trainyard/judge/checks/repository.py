@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from trainyard.base.findings import Finding, Location, Skipped
+from trainyard.base.findings import Finding, Location, Skipped, parse_path
 from trainyard.base.manifests import Manifest
 from trainyard.base.memory import CODE, NOTHING_KNOWN, Memory
 from trainyard.base.memory import World as Present
@@ -22,6 +22,7 @@ from trainyard.judge import frozen, preflight
 from trainyard.judge.checks import cel_policies, kubeconform, parallel, past, tenants, validate
 from trainyard.judge.checks.kept_rules import open_for
 from trainyard.judge.checks.of_runs import Said, compares, job_of, run_of, said_of_jobs
+from trainyard.judge.checks.origins import Origins
 from trainyard.judge.checks.places import SPECIAL
 from trainyard.judge.checks.result import Result
 from trainyard.judge.checks.updates import Updates
@@ -34,7 +35,7 @@ from trainyard.judge.preflight.between import trusted
 from trainyard.judge.preflight.cluster.served import served_catalog
 from trainyard.render.tenancy import policies as statement
 from trainyard.render.tree import layout
-from trainyard.render.tree.origins import SpecLine, spec_lines
+from trainyard.render.tree.origins import SpecLine, entries, spec_lines
 from trainyard.render.tree.snapshot import Snapshot
 from trainyard.specs import Cluster
 from trainyard.specs.editing.named import cluster_of
@@ -78,7 +79,7 @@ class Checking:
     """By cluster, the generated files as they were, for the rules of updates."""
     both: bool = False
     """Whether objects have to pass as new ones too, and nothing is said of updates that pass."""
-    spec_line: SpecLine = lambda _: None
+    spec_line: SpecLine = lambda path, field=(): None  # noqa: ARG005
     waivers: Waivers = field(default_factory=Waivers)
     said: frozenset[Said] = frozenset()
     """What was found of jobs before anything was rendered."""
@@ -89,6 +90,7 @@ class Checking:
     memory: Memory = NOTHING_KNOWN
     """What was said before, where `now` names the contents of the tree."""
     now: Snapshot | None = None
+    origins: Origins | None = None
 
     def parts(self, name: str) -> Parts | None:
         """Return the parts of a cluster's tree, None where nothing tells its contents without reading them."""
@@ -100,17 +102,20 @@ class Checking:
 
     def finish(self, result: Result) -> Result:
         """Return a cluster's result with the lines of specs, and without what is waived or was said of a job."""
-        result.findings = [
+        left = [
             finding
             for finding in map(self.with_spec_line, result.findings)
             if not self.covers(finding) and not self.was_said(finding)
         ]
+        with reads.apart():
+            result.findings = left if self.origins is None else self.origins.trace_all(left)
         return result
 
     def with_spec_line(self, finding: Finding) -> Finding:
         """Return a finding with the line of the spec that its object is rendered from."""
         with reads.apart():  # lines move without another verdict
-            return replace(finding, spec=finding.spec or self.spec_line(finding.location.file))
+            spec = finding.spec or self.spec_line(finding.location.file, parse_path(finding.path or ""))
+            return replace(finding, spec=spec)
 
     def cluster(self, name: str, known: Known | None, policies: Sequence[Policy]) -> Fresh:
         """Judge one cluster's tree, as far as nothing is known of it."""
@@ -315,6 +320,7 @@ def validate_repository(
         Allowed(tuple(allow_unknown)),
         None if against is None else past.objects_at(root, against, names),
         spec_line=spec_lines(root, tree.text if tree is not None else None),
+        origins=Origins(checked.specs, entries(root, tree.text if tree is not None else None)),
         waivers=checked.waivers,
         said=said_of_jobs(checked),
         tree=tree,

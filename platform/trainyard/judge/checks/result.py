@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from trainyard.base.credentials import hide, hides
 from trainyard.base.findings import Finding, Location, ObjectRef, Skipped
+from trainyard.base.system.repository import GENERATED
 
 if TYPE_CHECKING:
     from trainyard.judge.preflight.waivers import Key
@@ -190,6 +191,11 @@ class Result:
     def exit_code(self, *, strict: bool = False) -> int:
         """Return 1 where something has to be mended, else 0."""
         return int(self.errors > 0 or (strict and self.warnings > 0))
+
+
+def place(finding: Finding) -> Location:
+    """Return the place that a person edits: of what is generated, the line of the spec."""
+    return finding.spec if finding.spec and GENERATED in finding.location.file.split("/") else finding.location
 
 
 def nameless(ref: ObjectRef) -> ObjectRef:

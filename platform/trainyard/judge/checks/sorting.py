@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from trainyard.base.documents import Document, load
+from trainyard.base.documents.templates import name_template
 from trainyard.base.findings import Finding
 from trainyard.base.manifests import Manifest, expand
 from trainyard.judge.checks.foreign import KUSTOMIZATIONS, PATCHES
@@ -54,7 +54,8 @@ HELM = frozenset({"entries", "name"})
 
 Where apiVersion is a number, a program's file has it, as Grafana's provisioning does.
 """
-TEMPLATE = b"{{"
+RENDER, BY_HELM = "render it and check the output", "helm template FOLDER | trainyard validate -"
+"""What to do about a template."""
 
 
 class Sorted(NamedTuple):
@@ -83,7 +84,7 @@ def decode(name: str, data: bytes, line: int = 1) -> Sorted:
         if (what := document_type(manifest)) is not None:
             passed[what] += 1
     kept = [manifest for manifest in manifests if document_type(manifest) is None]
-    findings = [said_of_templates(finding, data) for finding in findings]
+    findings = [name_template(finding, data, then=RENDER, fix=BY_HELM) for finding in findings]
     return Sorted(
         kept, [*findings, *odd], 1 + max((number for number in numbers if number is not None), default=-1), +passed
     )
@@ -144,11 +145,3 @@ def has_directive(value: Any) -> bool:
     return any(isinstance(key, str) and DIRECTIVE.match(key.encode()) for key in value) or any(
         map(has_directive, value.values())
     )
-
-
-def said_of_templates(finding: Finding, data: bytes) -> Finding:
-    """Return the finding on a file that is no YAML yet because it is a template, with the command that renders it."""
-    if TEMPLATE not in data or finding.rule not in ("decode/syntax", "decode/key"):
-        return finding
-    message = "this is a template with '{{', not YAML; render it and check the output"
-    return replace(finding, message=message, fix="helm template FOLDER | trainyard validate -")

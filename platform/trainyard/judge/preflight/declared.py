@@ -15,6 +15,7 @@ from typing import Generic, ParamSpec, cast
 from trainyard.base.findings import Finding, did_you_mean
 from trainyard.base.system.registry import modules
 from trainyard.base.system.unforeseen import judge_safely
+from trainyard.specs.shapes import UnknownShapeError
 
 P = ParamSpec("P")
 
@@ -132,9 +133,12 @@ class Look:
                 self.add(check, partial(function, *args, **kwargs))
 
     def add(self, check: Check[...], work: Callable[[], Iterable[Finding]]) -> None:
-        """Add the findings of a check."""
+        """Add the findings of a check; none where it needs a shape that does not exist, which another check reports."""
         stopped = self.stopped
-        found = judge_safely(lambda: list(work()), lambda why: [stopped(check, why)]) if stopped else list(work())
+        try:
+            found = judge_safely(lambda: list(work()), lambda why: [stopped(check, why)]) if stopped else list(work())
+        except UnknownShapeError:
+            found = []
         self.findings += found
         if any(finding.is_error for finding in found):
             self.failed |= {check.name, check.module}

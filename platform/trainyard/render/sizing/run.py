@@ -95,8 +95,10 @@ def grace(run: Run, *, pods: int) -> Sized[int]:
     wanted = Sized(GRACE, "default: no checkpoint to save")
     if job.checkpoint is not None:
         expected = save(run, job.checkpoint, pods=pods)
-        seconds = STEP + math.ceil(2 * expected.seconds)
-        why = f"{seconds} = {STEP} for a step + 2 × {job.checkpoint.size} / ({expected.speed})"
+        saving = 2 * expected.seconds
+        seconds = STEP + math.ceil(saving)
+        up = "" if saving == math.ceil(saving) else ", rounded up"
+        why = f"{seconds} = {STEP} for a step + 2 × {job.checkpoint.size} / ({expected.speed}){up}"
         wanted = Sized(seconds, why)
     if notice is None or wanted.value <= notice:
         return wanted

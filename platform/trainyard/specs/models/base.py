@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from ipaddress import ip_network
 from itertools import pairwise
@@ -64,9 +64,12 @@ def docstrings(model: type[Spec]) -> Iterator[tuple[str, str]]:
             yield field.target.id, inspect.cleandoc(ast.literal_eval(below.value))
 
 
-def validation_error(rule: str, message: str) -> PydanticCustomError:
-    """Return the error that a validator raises; the message goes on from the field's name, as in `should be …`."""
-    return PydanticCustomError(rule, "{message}", {"message": message})
+def validation_error(rule: str, message: str, part: str = "") -> PydanticCustomError:
+    """Return the error that a validator raises; the message goes on from the field's name, as in `should be …`.
+
+    `part` is the part of the text that is at fault, where the message says what is wrong with it.
+    """
+    return PydanticCustomError(rule, "{message}", {"message": message, "part": part})
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,8 @@ class Form:
     pattern: str
     should: str
     max_length: int | None = None
+    explain: Callable[[str], tuple[str, str]] | None = None
+    """Says what is wrong with a text of another form, and with which part of it."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """Check the form after the type."""
@@ -83,7 +88,7 @@ class Form:
 
         def check(value: str) -> str:
             if fullmatch(value) is None:
-                raise validation_error("form", f"must be {self.should}")
+                raise validation_error("form", *(self.explain(value) if self.explain else (f"must be {self.should}",)))
             if longest is not None and len(value) > longest:
                 raise validation_error("length", f"has {len(value)} characters; at most {longest} are allowed")
             return value
@@ -338,4 +343,8 @@ def short_name(image: str) -> str:
 Digest = Annotated[StrictStr, Form(images.DIGEST, "sha256: and 64 hex digits")]
 
 IMAGE = f"(?:{images.DOMAIN}|{images.COMPONENT})/{images.PATH}(?::{images.TAG})?@{images.DIGEST}"
-Image = Annotated[StrictStr, Form(IMAGE, "registry/path@sha256: and 64 hex digits"), AfterValidator(short_name)]
+Image = Annotated[
+    StrictStr,
+    Form(IMAGE, "registry/path@sha256: and 64 hex digits", explain=images.explain),
+    AfterValidator(short_name),
+]

@@ -49,8 +49,8 @@ Revision = Annotated[Text, AfterValidator(check_revision)]
 Registry = Annotated[
     StrictStr,
     Form(
-        r"[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?(?::[0-9]+)?(?:/[a-z0-9][-._a-z0-9]*)*/?",
-        "a registry such as registry.example.com, or a path in one, without '://' and '*'",
+        r"[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?(?::[0-9]+)?(?:/[a-z0-9][-._a-z0-9]*)*",
+        "a registry such as registry.example.com/path, without '://', '*' and '/' at the end",
     ),
 ]
 

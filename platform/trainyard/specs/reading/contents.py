@@ -23,7 +23,7 @@ KEY = re.compile(r"[-._a-zA-Z0-9]{1,253}")
 def fill(
     jobs: Iterable[JobFile], sizes: Mapping[str, int], read: Callable[[str], bytes]
 ) -> tuple[list[JobFile], list[Finding]]:
-    """Return the jobs with the texts of their files; `sizes` has the bytes of all plain files below `jobs/`."""
+    """Return the jobs with the texts of their files; `sizes` has the bytes of other files below `jobs/` than jobs."""
     filled: list[JobFile] = []
     findings: list[Finding] = []
     for job in jobs:

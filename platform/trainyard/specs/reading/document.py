@@ -8,11 +8,12 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from trainyard.base.documents import Document, load
+from trainyard.base.documents.templates import name_template
 from trainyard.base.findings import Finding, Path, Severity
 from trainyard.base.limits import SPEC_DEPTH
 from trainyard.base.system.unforeseen import UNFORESEEN, judge_safely
 from trainyard.specs.models.base import Spec
-from trainyard.specs.reading import numbers, problems
+from trainyard.specs.reading import numbers, problems, quotes
 from trainyard.specs.reading.layout import problem
 from trainyard.specs.reading.rules import RULES
 from trainyard.specs.sources import Source
@@ -25,7 +26,8 @@ S = TypeVar("S", bound=Spec)
 def read(path: str, data: bytes) -> tuple[Source | None, list[Finding]]:
     """Return the one document of a spec's file; None where nothing in it can be read."""
     documents, found = load(data, file=path)
-    findings = [finding for finding in found if finding.severity is Severity.ERROR]
+    errors = (finding for finding in found if finding.severity is Severity.ERROR)
+    findings = [name_template(finding, data, then="write plain values") for finding in errors]
     if not documents:
         return None, findings or [problem("empty-file", path, "file is empty; write a spec into it or delete it")]
     if len(documents) > 1:
@@ -93,7 +95,7 @@ def check_document(model: type[S], source: Source) -> tuple[S | None, list[Findi
     value = source.document.value if source.document else None
     if (path := too_deep(value)) is not None:
         return None, [RULES["depth"].at(source, path, DEEP)]
-    odd = list(numbers.check(source.document)) if source.document else []
+    odd = [*numbers.check(source.document), *quotes.check(source)] if source.document else []
     try:
         spec = model.model_validate(value, by_alias=True, by_name=False)
     except ValidationError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import Any
 
 from trainyard.base.findings import Finding
@@ -102,6 +103,25 @@ def strays(candidates: Iterable[Candidate]) -> list[Finding]:
         for one_candidate in candidates
         if set(one_candidate.value) >= JOB_WORDS
     ]
+
+
+def misnamed(candidates: Iterable[Candidate]) -> list[Finding]:
+    """Return a finding for each job whose file does not end as those of jobs do."""
+    return [
+        problem(
+            "file-ending",
+            one_candidate.place.path,
+            f"file is a job, but does not end in .yaml, so nothing runs; rename it to {as_yaml(one_candidate.place)}",
+        )
+        for one_candidate in candidates
+        if set(one_candidate.value) >= JOB_WORDS
+    ]
+
+
+def as_yaml(place: Place) -> str:
+    """Return the name that a job's file should have."""
+    stem = PurePosixPath(place.name).stem.removesuffix(".yaml")
+    return f"{stem}.yaml"
 
 
 def programs(

@@ -6,7 +6,7 @@ import re
 import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from trainyard.base.findings import Finding, Location
 from trainyard.base.system.files import Found
@@ -26,6 +26,13 @@ RESERVED_TEAMS = frozenset({"programs", "default"})
 
 SPELLINGS = (".yml", ".json")
 """Endings that look like a spec's but are none."""
+
+
+OTHER_ENDINGS = frozenset({"", ".txt", ".yam", ".yalm", ".ymal", ".yamll", ".yaml1", ".ym"})
+"""Endings that a job's file gets by a slip: it is read to see whether it is one."""
+
+LARGEST_OTHER = 2**16
+"""Bytes of the largest such file that is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +180,16 @@ def nested_files(found: Iterable[Found]) -> Iterator[Place]:
         if team != "programs" and "/" in rest and rest.endswith(".yaml") and file.regular:
             path = text(f"{JOBS}/{file.path}")
             yield Place(path, team, rest.rpartition("/")[2].removesuffix(".yaml"), file.stat.st_size)
+
+
+def other_files(found: Iterable[Found]) -> Iterator[Place]:
+    """Yield small files beside jobs that no ending makes a job."""
+    for file in visible(found):
+        team, slash, name = file.path.partition("/")
+        ending = PurePosixPath(name).suffix.lower()
+        small = file.regular and file.stat.st_size <= LARGEST_OTHER
+        if slash and "/" not in name and team != "programs" and ending in OTHER_ENDINGS and small:
+            yield Place(text(f"{JOBS}/{file.path}"), team, name, file.stat.st_size)
 
 
 def own_objects(found: Iterable[Found]) -> tuple[list[tuple[str, Place]], list[Finding]]:

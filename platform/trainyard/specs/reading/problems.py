@@ -43,7 +43,9 @@ def findings(error: ValidationError, model: type[BaseModel], source: Source, val
     for details in errors[:FINDINGS]:
         rule, path, message = explain(details, model, value)
         key = details["type"] == "extra_forbidden" or details["loc"][-1:] == ("[key]",)
-        found = RULES.get(rule, VALUE).of(source.location(path, key=key), message)
+        part = details.get("ctx", {}).get("part")
+        where = source.within(path, part) if part else source.location(path, key=key)
+        found = RULES.get(rule, VALUE).of(where, message)
         yield replace(found, path=format_path(path) or None, hide=path[:1] == ("secrets",))
     if (more := len(errors) - FINDINGS) > 0:
         yield RULES["too-many"].of(source.location(), f"{count_of(more, 'more field')} of this file are wrong too")
@@ -78,6 +80,8 @@ def explain(details: ErrorDetails, model: type[BaseModel], value: Any) -> tuple[
         return "too-many", path, f"{name} has {count} entries; at most {context.get('max_length')} go here"
     if path[:1] == ("secrets",):
         return kind, path, f"{name} {context.get('message')}"
+    if context.get("part"):
+        return kind, path, f"{name} {context['message']}"
     if kind in {"form", "path", "quantity", "type", "unit"}:
         return kind, path, f"{name} is {show_value(details['input'])}, but {context.get('message')}"
     return kind.replace("_", "-"), path, f"{name} {context.get('message', 'is not valid')}"

@@ -96,6 +96,13 @@ FIELDS = (
         why="YAML reads it in another base or as zero, so the program gets a different number",
         source="go.yaml.in/yaml v2.4 resolve.go",
     ),
+    rule(
+        "quotes",
+        "A text has the quotes of YAML or none.",
+        "write plain quotes, or none",
+        why="quotes of a word processor are part of the text, so the program gets another name",
+        source="YAML 1.2.2, 7.3.1 and 7.3.2",
+    ),
     rule("choice", "A field with a fixed set of values has one of them.", "use one of the values"),
     rule("range", "A number is within its bounds.", "use a number within the bounds"),
     rule("empty", "A field that is set is not empty.", "write a value, or remove the field"),

@@ -134,6 +134,10 @@ class Shape(Spec):
         return "assumed" in self.sources.get(field, "")
 
 
+class UnknownShapeError(SpecError):
+    """A pool names a shape that does not exist, for which its cluster has a finding."""
+
+
 @cache
 def names() -> tuple[str, ...]:
     """Names of the presets, sorted."""
@@ -148,9 +152,9 @@ def is_known_shape(shape: Shape | str) -> bool:
 
 @cache
 def preset(name: str) -> Shape:
-    """Return the preset `name`; raises SpecError if there is none."""
+    """Return the preset `name`; raises UnknownShapeError if there is none, and SpecError if it cannot be read."""
     if name not in names():
-        raise SpecError(f"node shape {name!r} does not exist")
+        raise UnknownShapeError(f"node shape {name!r} does not exist")
     file = resources.files(__name__) / f"{name}.yaml"
     documents, findings = load(file.read_bytes(), file=f"{name}.yaml")
     if findings:

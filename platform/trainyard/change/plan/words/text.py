@@ -12,6 +12,7 @@ from trainyard.change.plan.words.groups import groups
 from trainyard.change.plan.words.headline import headline, warnings
 from trainyard.change.plan.words.objects import object_lines, platform_lines
 from trainyard.change.plan.words.runs import group_lines
+from trainyard.judge.checks.result import place
 
 ERRORS = 40
 """Errors that a plan lists; the commands that find them list all."""
@@ -97,8 +98,11 @@ def states(plan: Plan) -> Iterator[str]:
 def error_lines(errors: Sequence[Finding]) -> Iterator[str]:
     """Yield each error with its place, message and fix."""
     for error in errors[:ERRORS]:
-        yield f"{error.location}: {error.severity}: {error.message} [{error.rule}]"
-        if error.spec is not None and error.spec != error.location:
+        where = place(error)
+        yield f"{where}: {error.severity}: {error.message} [{error.rule}]"
+        if where != error.location:
+            yield f"  seen at {error.location}"
+        elif error.spec is not None and error.spec != where:
             yield f"  from {error.spec}"
         if error.fix:
             yield f"  fix: {error.fix}"

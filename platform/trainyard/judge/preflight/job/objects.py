@@ -72,7 +72,7 @@ def of_team(
     objects = [Objects(run) for run in runs]
     others = list(policy_findings(specs, name, objects, around, policies))
     others += server_refusals(cluster, [item for item in objects if hands_on(item.run)], around, home)
-    return [*others, *tenants.unsaid_findings(tenants.check(specs, name, objects, in_job), others)]
+    return [*others, *tenants.unsaid_findings(tenants.check(specs, name, objects, from_job), others)]
 
 
 def unrenderable(cluster: Cluster, source: Source, teams: Collection[str]) -> Iterator[Finding]:
@@ -107,7 +107,8 @@ def policy_findings(
             path = in_job(objects, problem, said)
             fix = problem.fix or policy.rule.fix
             place = objects.run.run.source
-            yield objects.run, policy.rule.at(place, path, problem.message, severity=problem.severity, fix=fix)
+            message = objects.in_words(problem.message, problem.place, path)
+            yield objects.run, policy.rule.at(place, path, message, severity=problem.severity, fix=fix)
     for stop in failed:
         known = whose.get(id(stop.manifest.document)) if stop.manifest else None
         for objects in [known] if known else runs[:1]:
@@ -203,11 +204,7 @@ def policy_messages(objects: Objects, *, around: tuple[Manifest, ...], declared:
 
 def in_job(objects: Objects, problem: Problem, said: Callable[[Objects], set[str]]) -> Steps:
     """Return the field of the job that a problem comes from, or that its object is made of."""
-    made = zip(objects.resources, objects.manifests, strict=True)
-    at = next(
-        resource.at for resource, one_manifest in made if one_manifest.document is problem.place.manifest.document
-    )
-    return from_job(objects, problem, said) or at
+    return from_job(objects, problem, said) or objects.origin(problem.place)
 
 
 def from_job(objects: Objects, problem: Problem, said: Callable[[Objects], set[str]]) -> Steps:

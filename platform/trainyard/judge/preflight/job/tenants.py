@@ -33,9 +33,10 @@ def check(specs: Specs, cluster: str, runs: Sequence[Objects], source: From) -> 
         job, said = objects.run.run.job, dict[tuple[str, Path], Finding]()
         for place, breach in find_breaches(objects, here):
             path = source(objects, Problem(place, breach.message), partial(sentences, here))
-            path = path or source_field(job, breach.subject)
+            path = path or source_field(job, breach.subject) or objects.origin(place)
             fix = longest(specs, cluster) if breach.subject == "grace" else None
-            finding = RULES[breach.subject].at(objects.run.run.source, path, breach.message, fix=fix)
+            message = objects.in_words(breach.message, place, path)
+            finding = RULES[breach.subject].at(objects.run.run.source, path, message, fix=fix)
             said.setdefault((breach.message, path), finding)
         yield from ((objects.run, finding) for finding in said.values())
 

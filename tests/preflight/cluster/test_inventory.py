@@ -1,0 +1,37 @@
+"""A shape that does not exist is told at the pool that names it, whatever else the cluster has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from command import call
+from make import CLUSTER, CPU_NODE, fields, write_repository
+from repo import Repo
+
+POOLS = {"gpu": {"shape": "dgx-h1000", "nodes": 4, "racks": 2}, "cpu": {"shape": CPU_NODE, "nodes": 4}}
+ROCE = {"type": "roce", "attach": "sriov", "addresses": "10.56.0.0/16", "memlock": "node"}
+
+CLUSTERS = {
+    "no fabric": {},
+    "a fabric that names its pools": {"fabric": {**ROCE, "pools": ["gpu"]}},
+    "a fabric of all pools": {"fabric": ROCE},
+    "a fabric of all pools with networks": {"fabric": {**ROCE, "vlans": {"nlp": 402}}},
+    "a fabric of the nodes' own network": {"fabric": {"type": "roce", "attach": "host"}},
+    "a fabric of a cloud": {"fabric": {"type": "efa"}},
+}
+
+
+@pytest.mark.parametrize("changes", CLUSTERS.values(), ids=CLUSTERS)
+def test_a_misspelt_shape_has_a_line(tmp_path: Path, changes: dict[str, object]) -> None:
+    """No command ends without a place, and the nearest name is proposed."""
+    root = write_repository(tmp_path, clusters={"test": fields(CLUSTER, {"pools": POOLS, **changes})})
+    Repo(root).commit()
+    for command in (["check"], ["explain", "nlp/train"], ["plan"], ["synth"]):
+        done = call(root, *command)
+        said = f"{done.stdout}{done.stderr}"
+        assert done.returncode == 1, said
+        assert "shape 'dgx-h1000' does not exist; did you mean 'dgx-h100'? [spec/unknown-shape]" in said
+        assert "platform/clusters/test.yaml:" in said
+        assert "Traceback" not in said
