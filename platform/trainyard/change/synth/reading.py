@@ -80,8 +80,9 @@ class Reading:
     @property
     def weight(self) -> int:
         """How much there is to render for certain, in runs: what is on disk may do."""
-        new = sum(f"{entry.cluster}/{layout.index_file(entry.folder)}" not in self.there for entry in self.asked())
-        return new + CLUSTER * (len(self.specs.clusters) - len(self.clusters))
+        wanted = [entry for entry in self.asked() if not entry.retired]
+        new = [entry for entry in wanted if f"{entry.cluster}/{layout.index_file(entry.folder)}" not in self.there]
+        return len(new) + CLUSTER * (len(self.specs.clusters) - len(self.clusters))
 
     @property
     def there(self) -> Mapping[str, str | None]:
