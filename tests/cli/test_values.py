@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 import typer
@@ -34,12 +34,12 @@ def command() -> tuple[Any, list[dict[str, Any]]]:
 
     @app.command()
     def one(
-        words: list[str] | None = typer.Argument(None),
-        name: str | None = typer.Option(None),
-        folder: Path = typer.Option(Path("here")),
-        many: list[str] | None = typer.Option(None),
-        count: int = typer.Option(1),
-        loud: bool = typer.Option(False, "--loud"),
+        words: Annotated[list[str] | None, typer.Argument()] = None,
+        name: Annotated[str | None, typer.Option()] = None,
+        folder: Annotated[Path, typer.Option()] = Path("here"),
+        many: Annotated[list[str] | None, typer.Option()] = None,
+        count: Annotated[int, typer.Option()] = 1,
+        loud: Annotated[bool, typer.Option("--loud")] = False,
     ) -> None:
         seen.append({"words": words, "name": name, "folder": folder, "many": many, "count": count, "loud": loud})
 

@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -86,20 +86,22 @@ def rule_of(id_: str, policies: Iterable[Path]) -> Rule | None:
     of_policies = [rule for rule in map(policy, named) if rule.id == id_]
     if of_policies:
         return of_policies[-1]
-    for rule in (rule for module in likely_modules(id_) for rule in of_module(module)):
-        if rule.id == id_:
-            return rule
+    if (loaded := loaded_rules(len(sys.modules)).get(id_)) is not None:
+        return loaded
+    word = id_.encode("utf-8", "surrogatepass")
+    for path in (path for path, text in sources() if word in text):
+        for rule in of_module(module_of(path)):
+            if rule.id == id_:
+                return rule
     entry = declared_rules().get(id_)
     return entry.rule if entry else None
 
 
-def likely_modules(id_: str) -> Iterator[ModuleType]:
-    """Yield the modules of ours that were imported already, then those whose text has the id."""
-    for name in sorted(sys.modules):
-        if name.partition(".")[0] == PACKAGE.name:
-            yield sys.modules[name]
-    word = id_.encode("utf-8", "surrogatepass")
-    yield from (module_of(path) for path, text in sources() if word in text)
+@lru_cache(maxsize=1)
+def loaded_rules(_count: int) -> Mapping[str, Rule]:
+    """Return the rules of the modules of ours that were imported already, by id; they are looked for as these grow."""
+    names = (name for name in sorted(sys.modules) if name.partition(".")[0] == PACKAGE.name)
+    return {rule.id: rule for name in names for rule in of_module(sys.modules[name])}
 
 
 @cache
