@@ -80,7 +80,7 @@ class Reading:
     @property
     def weight(self) -> int:
         """How much there is to render for certain, in runs: what is on disk may do."""
-        wanted = [entry for entry in self.asked() if not entry.retired]
+        wanted = [entry for entry in self.opened_runs() if not entry.retired]
         new = [entry for entry in wanted if f"{entry.cluster}/{layout.index_file(entry.folder)}" not in self.there]
         return len(new) + CLUSTER * (len(self.specs.clusters) - len(self.clusters))
 
@@ -89,13 +89,13 @@ class Reading:
         """The content id of every file on disk, by path below `generated/`."""
         return self.start.disk.scan(GENERATED)
 
-    def asked(self) -> list[Wanted]:
+    def opened_runs(self) -> list[Wanted]:
         """Return the runs that the job files which were opened ask for."""
         return [wanted_entry(job) for job in self.specs.jobs]
 
     def jobs(self) -> list[Wanted]:
         """Return the runs that all job files ask for."""
-        found = self.asked()
+        found = self.opened_runs()
         for file, fact in self.known.items():
             team, place = file.split("/")[1], Location(file, 1, 1)
             found += (
