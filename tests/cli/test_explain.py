@@ -8,7 +8,7 @@ import pytest
 
 import command
 from conftest import ROOT
-from make import JOB, write_repository
+from make import CLUSTER, JOB, write_repository
 from trainyard.faces.cli import _table, main
 
 
@@ -189,3 +189,25 @@ def test_what_a_reviewer_should_see_ends_it(capsys, tmp_path):
         else:
             end = out.partition("for reviewers\n")[2].splitlines()
             assert end[0].strip() == "patch: JobSet: spec.failurePolicy.maxRestarts = 1 (reason: it hangs)"
+
+
+ELSEWHERE = {"gpusPerNode": 9, "cluster": "far"}
+CLUSTERS = {"test": CLUSTER, "far": {**CLUSTER, "argocd": {"version": "3.5.1", "destination": {"name": "far"}}}}
+
+
+def test_only_what_concerns_the_jobs_cluster_is_said(tmp_path):
+    """A mistake on another cluster is no matter of `explain JOB` and `admit JOB`; one on its own cluster is."""
+    for other, code in ((ELSEWHERE, 0), ({"gpusPerNode": 9}, 1)):
+        write_repository(tmp_path, jobs={"nlp/one": JOB, "nlp/two": {**JOB, **other}}, clusters=CLUSTERS)
+        assert command.call(tmp_path, "check").returncode == 1
+        for name in ("explain", "admit"):
+            done = command.call(tmp_path, name, "nlp/one")
+            assert ("gpusPerNode" in done.stderr, done.returncode) == (bool(code), code)
+
+
+def test_a_waiver_on_another_cluster_is_neither_used_nor_unused(tmp_path):
+    """Of a waiver whose job is not looked at nothing is said."""
+    jobs = {"nlp/one": JOB, "nlp/two": {**JOB, "cluster": "far", "waive": {"spec/dataset": "a test says so"}}}
+    write_repository(tmp_path, jobs=jobs, clusters=CLUSTERS)
+    assert "waive" in command.call(tmp_path, "explain", "nlp/two").stderr
+    assert "waive" not in command.call(tmp_path, "explain", "nlp/one").stderr

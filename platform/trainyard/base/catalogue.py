@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -77,7 +77,8 @@ def kept_entries(root: Path | None = None) -> Mapping[str, Entry]:
 def rule_of(id_: str, policies: Iterable[Path]) -> Rule | None:
     """Return the rule of an id as `entries` does, None where there is none; only what names the id is read.
 
-    `policies` are the files of all policies, Trainyard's own among them.
+    `policies` are the files of all policies, Trainyard's own among them. Modules that were imported already are asked
+    first. Rules of one id may differ in their source.
 
     Raises PolicyError for a policy of that id that cannot be read.
     """
@@ -85,6 +86,8 @@ def rule_of(id_: str, policies: Iterable[Path]) -> Rule | None:
     of_policies = [rule for rule in map(policy, named) if rule.id == id_]
     if of_policies:
         return of_policies[-1]
+    if (loaded := loaded_rules(len(sys.modules)).get(id_)) is not None:
+        return loaded
     word = id_.encode("utf-8", "surrogatepass")
     for path in (path for path, text in sources() if word in text):
         for rule in of_module(module_of(path)):
@@ -92,6 +95,13 @@ def rule_of(id_: str, policies: Iterable[Path]) -> Rule | None:
                 return rule
     entry = declared_rules().get(id_)
     return entry.rule if entry else None
+
+
+@lru_cache(maxsize=1)
+def loaded_rules(_count: int) -> Mapping[str, Rule]:
+    """Return the rules of the modules of ours that were imported already, by id; they are looked for as these grow."""
+    names = (name for name in sorted(sys.modules) if name.partition(".")[0] == PACKAGE.name)
+    return {rule.id: rule for name in names for rule in of_module(sys.modules[name])}
 
 
 @cache

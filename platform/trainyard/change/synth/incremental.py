@@ -66,7 +66,7 @@ def render(
 
 def on_disk(reading: Reading, decision: Decision, facts: Mapping[str, FileFact]) -> Ready:
     """Return the new runs and the clusters that are on disk as they are remembered."""
-    there = reading.start.disk.scan(GENERATED)
+    there = reading.there
     remembered = {key: run for file, fact in facts.items() for key, run in keys_of(file, fact)}
     fresh = ((entry.key, remembered.get(entry.key)) for entry in decision.fresh)
     return Ready(

@@ -14,10 +14,7 @@ from trainyard.faces.cli._ignores import BASELINE, IGNORE, VERBOSE, WRITE_BASELI
 from trainyard.faces.cli._options import FORMAT, PYTHON, QUIET, ROOT, SUMMARY, TRUST_CHECKOUT, UNSAFE_PYTHON
 
 if TYPE_CHECKING:
-    from trainyard.base.findings import Finding
     from trainyard.judge.checks.result import Result
-    from trainyard.judge.policies.policy import Policy
-    from trainyard.upstream.apiserver import Rulebook
     from trainyard.upstream.apiserver.judge import Apply
 
 EXAMPLES = (
@@ -92,11 +89,9 @@ def command(
 ) -> int:
     """Check manifests as the API server and the operators of a cluster would; changes nothing."""
     from trainyard.base.errors import TrainyardError
-    from trainyard.base.system.data import schemas_dir
     from trainyard.faces.cli._progress import progress
     from trainyard.faces.report import require
     from trainyard.judge.checks.inputs import spelled_out
-    from trainyard.judge.checks.kept_rules import open_for
     from trainyard.judge.checks.versions import parse_kubernetes, parse_projects
     from trainyard.upstream.apiserver.allowed import Allowed
     from trainyard.upstream.apiserver.gates import parse_gates
@@ -124,7 +119,7 @@ def command(
         with progress("judging") as watch:
             result = check_named_files(
                 spelled_out(paths),
-                schemas_dir(root),
+                root,
                 kubernetes=parse_kubernetes(kubernetes),
                 projects=parse_projects(with_),
                 allow_unknown=allowed.patterns,
@@ -134,12 +129,8 @@ def command(
                 gates=gates,
                 old=old,
                 against=against,
-                rulebook=open_for(root),
-                policies=python_policies(root),
-                root=root,
                 watch=watch,
             )
-            result.add(broken_policies(root))
     else:
         from trainyard.base.system.repository import is_repository
         from trainyard.judge.checks.repository import validate_repository
@@ -162,53 +153,49 @@ def command(
 
 def check_named_files(
     paths: Sequence[str],
-    schemas: Path,
-    *,
-    kubernetes: str | None,
-    projects: Mapping[str, str] | None,
-    allow_unknown: Sequence[str],
-    exclude: Sequence[str],
-    build: bool,
-    apply: Apply | None,
-    gates: frozenset[str],
-    old: Sequence[str] | None,
-    against: str | None,
-    rulebook: Rulebook,
-    policies: Sequence[Policy],
     root: Path,
-    watch: Callable[[float], None],
+    *,
+    kubernetes: str | None = None,
+    projects: Mapping[str, str] | None = None,
+    allow_unknown: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    build: bool = False,
+    apply: Apply | None = None,
+    gates: frozenset[str] = frozenset(),
+    old: Sequence[str] | None = None,
+    against: str | None = None,
+    watch: Callable[[float], None] = lambda _: None,
 ) -> Result:
-    """Judge what somebody names; files of a generated tree against the releases of their cluster, if none are given."""
-    from trainyard.base import credentials
+    """Judge what somebody names; files of a generated tree against the releases of their cluster, if none are given.
+
+    The schemas and policies of the repository at `root` count, and a finding says which of its policies are broken.
+    """
     from trainyard.base.errors import TrainyardError
     from trainyard.base.system.ignored import Excluded
-    from trainyard.judge.checks import inputs, twice, validate
-    from trainyard.judge.checks.build import build_sources
+    from trainyard.judge.checks import inputs, kept_files, of_files, twice
     from trainyard.judge.checks.foreign import sift
     from trainyard.judge.checks.ignores.apply import Accepted, known_names
     from trainyard.judge.checks.ignores.names import Names
     from trainyard.judge.checks.ignores.parts import Part, join, matching, parts_of, read_included
-    from trainyard.judge.checks.places import by_place
+    from trainyard.judge.checks.places import by_place, option
     from trainyard.judge.checks.result import Result
-    from trainyard.upstream.apiserver.catalog.releases import Shelf
-
-    if against:
-        from trainyard.judge.checks.past import files_at
 
     result, excluded, accepted = Result(), Excluded(exclude), Accepted()
     groups = by_place(paths) if kubernetes is None and projects is None else {None: list(paths)}
     if old and len(groups) > 1:
         raise TrainyardError(ONE_CLUSTER)
+    kept = kept_files.open_for(root)
     for place, files in groups.items():
-        release, installed = place.releases(Shelf(schemas).projects()) if place else (kubernetes, projects)
         collected = inputs.collect(files, result.findings.append, excluded=excluded, passed=result.passed)
         found = sift(read_included(collected, accepted.folders, result), named=files)
         if build:
+            from trainyard.judge.checks.build import build_sources
+
             found = build_sources(found, result)
         result.passed += found.passed
         result.unrendered += found.unrendered
         accepted.read(found.files)
-        chosen = Part(release, installed, False, place.where if place else validate.option)
+        chosen = Part(kubernetes, projects, False, place.where if place else option, place=place)
         parts = parts_of(found.files, accepted.folders, chosen)
         if old and len(parts) > 1:
             raise TrainyardError(ONE_CLUSTER)
@@ -217,53 +204,22 @@ def check_named_files(
             past = inputs.collect(old, result.findings.append, excluded=excluded)
             olds = [replace(parts[0], files=sift(past, named=old).files)]
         elif against:
+            from trainyard.judge.checks.past import files_at
+
             then = read_included(files_at(against, files, excluded), accepted.folders, Result())
             olds = parts_of(sift(then, named=files).files, accepted.folders, chosen)
             parts = join(parts, olds)
         for part in parts:
-            judged = validate.strangers(
-                part.files,
-                schemas,
-                kubernetes=part.kubernetes,
-                projects=part.projects,
-                allow_unknown=allow_unknown,
-                before=matching(olds, part) if old or against else None,
-                rulebook=rulebook,
-                apply=apply or ("server" if place else "client"),
-                gates=gates,
-                policies=policies,
-                watch=watch,
-                where=part.where,
-                whole=part.whole,
-            )
+            before = matching(olds, part) if old or against else None
+            judging = of_files.Judging(root, part, allow_unknown, apply, gates, before, watch)
+            judged = kept.judge(judging.judge, part.files, *judging.inputs())
             twice.weigh(judged, found.resources)
             result.extend(judged)
-    advice = {*(policy.id for policy in policies), credentials.PLAIN.id, credentials.IN_SECRET.id}
-    accepted.apply(result, advice, Names(root, known_names(result)))
+    accepted.apply(result, lambda: of_files.advice(root), Names(root, known_names(result)))
     result.notes += [f"--exclude {item!r} matches no file" for item in excluded.unused()]
     result.add(inputs.report_nothing(paths, result.passed) if not result.objects and not result.findings else ())
+    result.add(kept.findings(lambda: of_files.broken_policies(root), "policies", str(root.absolute())))
     return result
-
-
-def python_policies(root: Path) -> list[Policy]:
-    """Return the policies in Python, our own and the repository's; those in CEL count where they are installed."""
-    from trainyard.judge.policies.policy import usable
-
-    return usable(modules(root))
-
-
-def broken_policies(root: Path) -> list[Finding]:
-    """Return the findings on broken policies in Python."""
-    from trainyard.judge.policies.policy import unusable
-
-    return list(unusable(modules(root)))
-
-
-def modules(root: Path) -> list[Path]:
-    """Return the files of policies in Python."""
-    from trainyard.base.system.data import policy_files
-
-    return [path for path in policy_files(root) if path.suffix == ".py"]
 
 
 def refuse_unused(files: Mapping[str, object], tree: Mapping[str, object], *, paths: bool) -> None:

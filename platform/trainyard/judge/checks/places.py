@@ -55,6 +55,11 @@ class Place:
         return (kubernetes, projects) if isinstance(kubernetes, str) else (None, None)
 
 
+def option(project: str) -> Location:
+    """Return the option of the command line that chooses the release of a project."""
+    return Location("--kubernetes" if project == "kubernetes" else "--with")
+
+
 def release_of(choice: Mapping[str, Any]) -> Any:
     """Return the release that a choice is judged as: the one that it is said to be like, else its own."""
     return mapping(choice.get("unlisted")).get("like") or choice.get("version")

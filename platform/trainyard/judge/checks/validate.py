@@ -13,6 +13,7 @@ from trainyard.base.manifests import Manifest
 from trainyard.base.system import memory
 from trainyard.judge.checks import parallel, sorting, twice
 from trainyard.judge.checks.inputs import decode
+from trainyard.judge.checks.places import option
 from trainyard.judge.checks.result import Change, Judged, Outcome, Result
 from trainyard.judge.checks.updates import Updates
 from trainyard.upstream.apiserver import Catalog, Judge, Judgement, Rulebook, aware, catalog, neighbours
@@ -25,11 +26,6 @@ if TYPE_CHECKING:
 
 SHARE = 100
 """Objects that a process judges before it hands over what it found."""
-
-
-def option(project: str) -> Location:
-    """Return where the release of a project is chosen on the command line."""
-    return Location("--kubernetes" if project == "kubernetes" else "--with")
 
 
 def strangers(

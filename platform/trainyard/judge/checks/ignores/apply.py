@@ -40,9 +40,9 @@ class Accepted:
                         self._by_rule.setdefault((name, rule), []).append(comment)
                 self.findings += wrong
 
-    def apply(self, result: Result, advice: Iterable[str], names: Names) -> None:
-        """Weigh the findings of a result, and take those out that are ignored; `advice` are the ids of policies."""
-        policies = frozenset(advice)
+    def apply(self, result: Result, advice: Callable[[], Iterable[str]], names: Names) -> None:
+        """Weigh the findings of a result, and take those out that are ignored; `advice` returns the ids of policies."""
+        policies = frozenset(advice()) if result.findings else frozenset()
         result.findings = [self.weighed(finding, policies) for finding in result.findings]
         take_out(result, self.by_comment)
         unasked = frozenset(skipped.rule for skipped in result.skipped)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from trainyard.base.findings import Location
 from trainyard.judge.checks.ignores.settings import MISNAMED, NAME, Folders, Settings
+from trainyard.judge.checks.places import Place
 from trainyard.judge.checks.result import Result
 
 Input = tuple[str, bytes]
@@ -24,6 +25,8 @@ class Part:
     whole: bool
     where: Callable[[str], Location]
     files: list[Input] = field(default_factory=list)
+    place: Place | None = None
+    """The cluster of a repository whose file says the releases; default: what is said here."""
 
     @property
     def key(self) -> Key:
