@@ -13,7 +13,7 @@ from trainyard.change.synth import assemble, repository
 from trainyard.change.synth.assemble import Known, Terms
 from trainyard.change.synth.facts import ClusterFact, Facts, FileFact, RunFact
 from trainyard.change.synth.reading import Reading
-from trainyard.change.synth.render.processes import Rendering, Show
+from trainyard.change.synth.render.processes import Rendering
 from trainyard.change.synth.render.text import Rendered
 from trainyard.change.synth.runs import Decision
 from trainyard.change.synth.write import Tree
@@ -51,14 +51,12 @@ class Synthesis:
     facts: Facts
 
 
-def render(
-    reading: Reading, decision: Decision, base: Snapshot, terms: Terms, show: Show = lambda _: None
-) -> Synthesis:
-    """Render what is new, and what is not on disk as it is remembered; `show` is told the share that is done."""
+def render(reading: Reading, decision: Decision, base: Snapshot, terms: Terms) -> Synthesis:
+    """Render what is new, and what is not on disk as it is remembered."""
     with reads.resumed(reading.record):
         facts = reading.facts()
         ready = on_disk(reading, decision, facts)
-        rendered = render_rest(reading, decision, ready, show)
+        rendered = render_rest(reading, decision, ready)
         folder = reading.root / GENERATED
         made = assemble.assemble(decision, rendered, base, terms, folder=folder, known=ready.contents(terms.version))
         return Synthesis(made.tree, made.decision, facts_after(reading, facts, ready, rendered, decision, made.tree))
@@ -75,12 +73,12 @@ def on_disk(reading: Reading, decision: Decision, facts: Mapping[str, FileFact])
     )
 
 
-def render_rest(reading: Reading, decision: Decision, ready: Ready, show: Show) -> list[Rendered]:
+def render_rest(reading: Reading, decision: Decision, ready: Ready) -> list[Rendered]:
     """Render the new runs and the clusters that are not ready."""
     asked = [entry for entry in decision.fresh if entry.key not in ready.runs]
     stale = [name for name in sorted(reading.checked.on_clusters) if name not in ready.clusters]
     policies = repository.shipped_policies(reading.root) if stale else ()
-    return Rendering(reading.specs, reading.root, policies).render(stale, reading.load(asked), show)
+    return Rendering(reading.specs, reading.root, policies).render(stale, reading.load(asked))
 
 
 def keys_of(file: str, fact: FileFact) -> list[tuple[JobKey, RunFact]]:

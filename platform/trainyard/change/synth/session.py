@@ -12,7 +12,6 @@ from trainyard.change.synth import finish, weigh
 from trainyard.change.synth.facts import Facts, FactStore
 from trainyard.change.synth.incremental import Synthesis, render
 from trainyard.change.synth.reading import Reading, read
-from trainyard.change.synth.render.processes import Show
 from trainyard.change.synth.start import begin
 from trainyard.change.synth.weigh import Decided, Request, Weighed, has_errors
 from trainyard.change.synth.write import Tree
@@ -65,9 +64,8 @@ def run(
     ref: str | None = None,
     checking: bool = False,
     automated: bool = False,
-    show: Show = lambda _: None,
 ) -> Outcome:
-    """Work out what to write below `root`; `show` is told the share that is rendered.
+    """Work out what to write below `root`.
 
     1. Read the specs, of jobs only those about which nothing is remembered, and check them.
     2. Find the base. Where specs are wrong, see whose fault that is: what a frozen run had there is only a warning.
@@ -87,7 +85,7 @@ def run(
     if weighed.refused or base is None:
         return refusal(weighed)
     decided = weigh.decide(weighed, base)
-    made = render(reading, decided.decision, base, decided.terms, show)
+    made = render(reading, decided.decision, base, decided.terms)
     return compared(decided, made, request)
 
 

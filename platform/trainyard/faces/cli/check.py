@@ -52,13 +52,13 @@ def command(
 
     require(format_)
     named = _paths.sort(files) if files else _paths.Named({root.resolve(): [""]})
-    result = checked(named, base)
+    result = checked(named, base, quiet=quiet)
     shown = (sys.stdout if format_ == "text" else sys.stderr) if diff else None  # a program reads the report alone
     for _ in range(ROUNDS if fix or diff else 0):
         if not mend(result, write=fix, shown=shown) or not fix:
             break
         files = [item for item in map(there, files or ()) if item]
-        result = checked(_paths.sort(files) if files else named, base)
+        result = checked(_paths.sort(files) if files else named, base, quiet=quiet)
     view = view_of("check", Path(), quiet=quiet, summary=summary, strict=strict, files=len(files or ()))
     report(result, format_, view)
     return result.exit_code(strict=strict)
@@ -70,7 +70,7 @@ def there(file: str) -> str | None:
     return next((str(path) for path in (Path(file), renamed) if path.exists()), None)
 
 
-def checked(named: Named, base: str | None) -> Result:
+def checked(named: Named, base: str | None, *, quiet: bool) -> Result:
     """Return the findings on files, with paths relative to the current folder."""
     from trainyard import __version__
     from trainyard.change.plan.read.findings import everything
@@ -81,8 +81,8 @@ def checked(named: Named, base: str | None) -> Result:
     result = Result()
     automated = os.environ.get("CI", "").lower() in {"1", "true"}
     for root, files in named.repositories.items():
-        with progress("checking") as watch:
-            whole, printed = everything(root, __version__, ref=base, automated=automated and "" in files, watch=watch)
+        with progress(quiet=quiet):
+            whole, printed = everything(root, __version__, ref=base, automated=automated and "" in files)
         print_output(printed)
         found, elsewhere = (whole, 0) if "" in files else _paths.about(whole, files)
         if elsewhere:
@@ -115,7 +115,6 @@ def manifests(files: list[str]) -> Result:
         against=None,
         rulebook=open_for(Path()),
         policies=python_policies(Path()),
-        watch=lambda _: None,
     )
     result.add(broken_policies(Path()))
     return result

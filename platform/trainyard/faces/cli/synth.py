@@ -44,8 +44,8 @@ def command(
 
     require(format_)
     automated = os.environ.get("CI", "").lower() in {"1", "true"}
-    with progress("rendering") as watch:
-        outcome = session.run(root, __version__, ref=base, checking=check, automated=automated, show=watch)
+    with progress(quiet=quiet):
+        outcome = session.run(root, __version__, ref=base, checking=check, automated=automated)
     print_output(outcome.printed)
     plainly = format_ == "text" and not summary
     if plainly:
@@ -56,7 +56,7 @@ def command(
     if check and work is not None:
         said = compared(work, diff=plainly and not quiet)
     elif work is not None and not failed:
-        said = write(work)
+        said = write(work, quiet=quiet)
     elif failed and plainly:
         say("nothing was written", error=True)
     if said and plainly and not quiet:
@@ -80,14 +80,15 @@ def compared(work: Work, *, diff: bool) -> str:
     return "\n".join([first, *map(escaped, names[:SHOWN]), *more])
 
 
-def write(work: Work) -> str:
-    """Write what differs, with a bar where somebody watches, and return what was done."""
+def write(work: Work, *, quiet: bool) -> str:
+    """Write what differs, with a line that says how far it is, and return what was done."""
+    from trainyard.base.system.progress import tell
     from trainyard.faces.cli._progress import progress
 
     total = len(work.changes.write) + len(work.changes.remove) + len(work.changes.leftover)
-    with progress("writing") as watch:
+    with progress(quiet=quiet):
         for done, _ in enumerate(work.write(), 1):
-            watch(done / total)
+            tell("writing", done, total, "files")
     wrote, removed = len(work.changes.write), len(work.changes.remove)
     gone = f", removed {removed}" if removed else ""
     said = f"wrote {plural(wrote, 'file')}{gone}" if total else "nothing to write"

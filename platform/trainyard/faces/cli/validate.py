@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -113,7 +113,7 @@ def command(
     if apply is not None and apply not in WAYS:
         raise TrainyardError(f"--apply {apply!r} must be one of: {', '.join(WAYS)}")
     if paths:
-        with progress("judging") as watch:
+        with progress(quiet=quiet):
             result = check_named_files(
                 spelled_out(paths),
                 schemas_dir(root),
@@ -128,7 +128,6 @@ def command(
                 against=against,
                 rulebook=open_for(root),
                 policies=python_policies(root),
-                watch=watch,
             )
             result.add(broken_policies(root))
     else:
@@ -140,9 +139,9 @@ def command(
                 "this folder is not in a repository; name files, or read standard input: trainyard validate -"
             )
 
-        with progress("judging") as watch:
+        with progress(quiet=quiet):
             result = validate_repository(
-                root, clusters=cluster or (), allow_unknown=allowed.patterns, base=base, against=against, watch=watch
+                root, clusters=cluster or (), allow_unknown=allowed.patterns, base=base, against=against
             )
     allowed.require_used(obj.object for obj in result.objects if obj.verdict == "unknown")
     report(result, format_, view_of("validate", Path() if paths else root, quiet=quiet, summary=summary, strict=strict))
@@ -164,7 +163,6 @@ def check_named_files(
     against: str | None,
     rulebook: Rulebook,
     policies: Sequence[Policy],
-    watch: Callable[[float], None],
 ) -> Result:
     """Judge what somebody names; files of a generated tree against the releases of their cluster, if none are given."""
     from trainyard.base.errors import TrainyardError
@@ -205,7 +203,6 @@ def check_named_files(
             apply=apply or ("server" if place else "client"),
             gates=gates,
             policies=policies,
-            watch=watch,
             where=place.where if place else validate.option,
         )
         twice.weigh(judged, found.resources)

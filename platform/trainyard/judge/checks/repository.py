@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,7 @@ from trainyard.base.findings import Finding, Location, Skipped
 from trainyard.base.manifests import Manifest
 from trainyard.base.memory import CODE, NOTHING_KNOWN, Memory
 from trainyard.base.memory import World as Present
-from trainyard.base.system import cache, files, reads
+from trainyard.base.system import cache, files, progress, reads
 from trainyard.base.system import git as system_git
 from trainyard.base.system import kubeconform as program
 from trainyard.base.system.data import policy_files, schemas_dir
@@ -45,14 +45,6 @@ from trainyard.upstream.apiserver.catalog.releases import Shelf
 from trainyard.upstream.apiserver.neighbours import POLICY, SHAPING
 
 BUILT_IN = frozenset({"default", "kube-system", "kube-public", "kube-node-lease"})
-
-
-Watch = Callable[[float], None]
-"""Is told the share that is done."""
-
-
-def unwatched(_: float) -> None:
-    """Tell nobody."""
 
 
 class Fresh(NamedTuple):
@@ -284,15 +276,13 @@ def validate_repository(
     home: Path | None = None,
     tree: Snapshot | None = None,
     second: bool = True,
-    watch: Watch = unwatched,
 ) -> Result:
     """Judge the specs, and the generated tree of every cluster or of those named.
 
     An error that a frozen run had at the base already is a warning; `base` leads to the base, over whose objects those
     of a live repository are judged. `against` is another commit to do that with, and to say what becomes of each.
     `home` is the repository whose schemas and policies count, where that is another than the one at `root`; `tree` is
-    the generated tree, where that is not the one on disk. `second` says whether the second engine is asked too. `watch`
-    is told the share that is done.
+    the generated tree, where that is not the one on disk. `second` says whether the second engine is asked too.
 
     Raises SpecError for a cluster that does not exist, and ToolError for a commit that does not.
     """
@@ -328,7 +318,7 @@ def validate_repository(
         result.add(before.findings)
         result.skipped += before.skipped
         checking.before, checking.both = before.objects, True
-    result.extend(judge_trees(checking, names, watch))
+    result.extend(judge_trees(checking, names))
     checked.waivers.used |= result.waived
     checked.waivers.refused |= result.refused
     complete = set(names) == set(checked.specs.clusters)
@@ -345,19 +335,19 @@ def validate_repository(
     return result
 
 
-def judge_trees(checking: Checking, names: Sequence[str], watch: Watch = unwatched) -> Result:
+def judge_trees(checking: Checking, names: Sequence[str]) -> Result:
     """Judge the trees of clusters together."""
     result = Result()
-    for found in each_tree(checking, names, watch):
+    for found in each_tree(checking, names):
         result.extend(found)
     return result
 
 
-def each_tree(checking: Checking, names: Sequence[str], watch: Watch = unwatched) -> Iterator[Result]:
+def each_tree(checking: Checking, names: Sequence[str]) -> Iterator[Result]:
     """Judge the trees of clusters one by one, and remember what is said of them; of what is known nothing is judged."""
     world = checking.memory.world
     if world is None:
-        for fresh in judge_each(checking, dict.fromkeys(names), watch):
+        for fresh in judge_each(checking, dict.fromkeys(names)):
             yield checking.finish(fresh.result)
         return
     with reads.recording(world) as record:
@@ -365,7 +355,7 @@ def each_tree(checking: Checking, names: Sequence[str], watch: Watch = unwatched
         named = {name: checking.parts(name) for name in names}
         known = {name: load_known(name, found, checking.memory) for name, found in named.items()}
         asked = {name: found for name, found in known.items() if not is_whole(named[name], found)}
-        judged = dict(zip(asked, judge_each(checking, asked, watch), strict=True))
+        judged = dict(zip(asked, judge_each(checking, asked), strict=True))
     for name, found in known.items():
         if name in judged:
             if (of_cluster := named[name]) is not None:
@@ -388,7 +378,7 @@ def is_whole(parts_of: Parts | None, known: Known | None) -> bool:
     return known is not None and parts_of is not None and known.runs == frozenset(parts_of.runs)
 
 
-def judge_each(checking: Checking, known: Mapping[str, Known | None], watch: Watch) -> Iterator[Fresh]:
+def judge_each(checking: Checking, known: Mapping[str, Known | None]) -> Iterator[Fresh]:
     """Judge clusters, of which some things are known, one by one; large ones with a process for each core."""
     if not known:
         return
@@ -400,9 +390,9 @@ def judge_each(checking: Checking, known: Mapping[str, Known | None], watch: Wat
     if len(names) < 2 or not parallel.is_much(sum(map(checking.size, names))):
         for number, name in enumerate(names, 1):
             yield judge(name)
-            watch(number / len(names))
+            progress.tell("judging", number, len(names), "clusters")
         return
     for number, (fresh, seen) in enumerate(parallel.each(names, partial(reads.heard, judge, reads.digests())), 1):
         reads.join(seen)
         yield fresh
-        watch(number / len(names))
+        progress.tell("judging", number, len(names), "clusters")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from trainyard.base.credentials import PLAIN
 from trainyard.base.findings import Finding
-from trainyard.base.system import memory, reads
+from trainyard.base.system import memory, progress, reads
 from trainyard.base.system.data import policy_files, schemas_dir
 from trainyard.base.system.repository import SETTINGS, cluster_file
 from trainyard.base.system.unforeseen import UNFORESEEN, judge_safely
@@ -129,7 +129,7 @@ def check_jobs(loaded: Loaded, *, home: Path | None = None) -> tuple[list[Resolv
     runs: list[Resolved] = []
     findings: list[Finding] = []
     accepted = Waivers.of(loaded)
-    for file in loaded.specs.jobs:
+    for file in progress.each(loaded.specs.jobs, "checking", "jobs"):
         run, found = check_job(loaded, file, accepted)
         runs += [run] if run else []
         findings += found

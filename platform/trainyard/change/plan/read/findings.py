@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -27,7 +26,6 @@ def everything(
     *,
     ref: str | None = None,
     automated: bool = False,
-    watch: Callable[[float], None] = lambda _: None,
 ) -> tuple[Result, tuple[Printed, ...]]:
     """Return all findings, and what programs that make jobs print.
 
@@ -40,7 +38,7 @@ def everything(
     if git.find(root) is None:
         result.skipped.append(Skipped("base", f"{git.absent()}; nothing was compared with a base"))
     result.skipped += objects.skipped(root)
-    outcome, missing = rendered(root, version, ref, automated=automated, watch=watch)
+    outcome, missing = rendered(root, version, ref, automated=automated)
     if outcome is None:
         result.skipped.append(Skipped("rendering", missing))
     else:
@@ -55,9 +53,7 @@ def everything(
     return result, printed
 
 
-def rendered(
-    root: Path, version: str, ref: str | None, *, automated: bool, watch: Callable[[float], None]
-) -> tuple[session.Outcome | None, str]:
+def rendered(root: Path, version: str, ref: str | None, *, automated: bool) -> tuple[session.Outcome | None, str]:
     """Return the outcome of a synth, or None and the missing tool."""
     if find_spec("cdk8s") is None:
         return None, NO_SYNTH
@@ -67,6 +63,6 @@ def rendered(
             return None, "Node is missing; the files in generated/ were checked as they are"
     except ToolError as error:
         return None, str(error)
-    outcome = session.run(root, version, ref=ref, checking=True, automated=automated, show=watch)
+    outcome = session.run(root, version, ref=ref, checking=True, automated=automated)
     outcome.save()
     return outcome, ""
