@@ -10,6 +10,7 @@ import time
 import pytest
 
 from conftest import ROOT
+from trainyard.base.system import progress
 from trainyard.judge.checks import parallel
 from trainyard.judge.checks.repository import validate_repository
 from trainyard.judge.checks.result import Result
