@@ -11,8 +11,9 @@ from trainyard.base.findings import Finding, finding_from
 from trainyard.base.memory import Memory, Table
 from trainyard.base.system.reads import Reads
 from trainyard.base.system.repository import JOBS, cluster_file
+from trainyard.change.synth.kept_waivers import KeptWaiver
 
-FORMAT = "5"
+FORMAT = "6"
 """Raise it when the facts are written in another way."""
 
 
@@ -45,6 +46,8 @@ class FileFact:
     findings: Sequence[Finding] = ()
     printed: str = ""
     """What the file prints, where it is a program."""
+    waivers: Sequence[KeptWaiver] = ()
+    """What its jobs accept."""
 
     @property
     def is_idle(self) -> bool:
@@ -139,10 +142,22 @@ def part_of(path: str) -> str:
 
 
 def file_fact(
-    reads: Reads, small: Sequence[str], runs: Iterable[Any], findings: Iterable[Any], printed: str
+    reads: Reads,
+    small: Sequence[str],
+    runs: Iterable[Any],
+    findings: Iterable[Any],
+    printed: str,
+    waivers: Iterable[Any],
 ) -> FileFact:
     """Return the fact on a job file that was kept."""
-    return FileFact(reads, small, [RunFact(*run) for run in runs], [finding_from(said) for said in findings], printed)
+    return FileFact(
+        reads,
+        small,
+        [RunFact(*run) for run in runs],
+        [finding_from(said) for said in findings],
+        printed,
+        [KeptWaiver(*waiver) for waiver in waivers],
+    )
 
 
 def cluster_fact(reads: Reads, contents: Mapping[str, str], findings: Iterable[Any]) -> ClusterFact:
@@ -155,7 +170,7 @@ def row_of(fact: FileFact | ClusterFact) -> list[Any]:
     findings = [asdict(finding) for finding in fact.findings]
     if isinstance(fact, ClusterFact):
         return [fact.files, findings]
-    return [fact.small, [_values(run) for run in fact.runs], findings, fact.printed]
+    return [fact.small, [_values(run) for run in fact.runs], findings, fact.printed, fact.waivers]
 
 
 def _values(run: RunFact) -> tuple[object, ...]:

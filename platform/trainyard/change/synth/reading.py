@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,10 +14,12 @@ from trainyard.base.system.reads import Recording
 from trainyard.base.system.repository import JOBS
 from trainyard.change.synth import idle
 from trainyard.change.synth.facts import ClusterFact, FileFact, RunFact
+from trainyard.change.synth.kept_waivers import join_waivers, waivers_by_file
 from trainyard.change.synth.render.processes import CLUSTER
 from trainyard.change.synth.start import Start
 from trainyard.judge import preflight
-from trainyard.judge.preflight import Checked, Remembered
+from trainyard.judge.checks.left_out import NamedJob
+from trainyard.judge.preflight import Checked, Remembered, Waivers
 from trainyard.judge.preflight.between import folders
 from trainyard.render.kinds import Resolved
 from trainyard.render.tree.wanted import Wanted, wanted_entry
@@ -81,6 +83,18 @@ class Reading:
         """How much there may be to render, in runs."""
         return len(self.specs.jobs) + CLUSTER * (len(self.specs.clusters) - len(self.clusters))
 
+    def named_jobs(self) -> list[NamedJob]:
+        """Return the names of all jobs that could be read."""
+        found = [NamedJob.of(job) for job in self.specs.jobs]
+        for file, fact in self.known.items():
+            team = file.split("/")[1]
+            found += (NamedJob(team, run.job, run.cluster, file, run.retired, run.former) for run in fact.runs)
+        return found
+
+    def waivers(self) -> Waivers:
+        """Return the waivers of all specs, with what came of them so far."""
+        return join_waivers(self.checked.waivers, self.root, {file: fact.waivers for file, fact in self.known.items()})
+
     def jobs(self) -> list[Wanted]:
         """Return the runs that all job files ask for."""
         found = [wanted_entry(job) for job in self.specs.jobs]
@@ -96,7 +110,7 @@ class Reading:
         """Return the small files that the jobs of each file name."""
         found: dict[str, set[str]] = {file: set(fact.small) for file, fact in self.known.items()}
         for job in self.specs.jobs:
-            found.setdefault(job.source.file, set()).update(small_of(job))
+            found.setdefault(job.source.file, set()).update(job.small_files)
         return found
 
     def printed(self) -> tuple[Printed, ...]:
@@ -122,12 +136,15 @@ class Reading:
         said: dict[str, list[Finding]] = defaultdict(list)
         for finding in self.findings:
             said[finding.location.file].append(finding)
-        facts, printed = dict(self.known), self.outputs
+        waivers = waivers_by_file(self.checked.waivers)
+        facts, printed, lost = dict(self.known), self.outputs, {*self.checked.lost.values()}
         for file, jobs in by_file.items():
-            if not any(finding.is_error for finding in said[file]):
-                small = sorted({path for job in jobs for path in small_of(job)})
+            if file not in lost and not any(finding.is_error for finding in said[file]):
+                small = sorted({path for job in jobs for path in job.small_files})
                 runs = [fact_of(job) for job in jobs]
-                facts[file] = FileFact(self.record.reads_of(file), small, runs, said[file], printed.get(file, ""))
+                facts[file] = FileFact(
+                    self.record.reads_of(file), small, runs, said[file], printed.get(file, ""), waivers.get(file, ())
+                )
         return facts
 
 
@@ -181,11 +198,6 @@ def check(opened: Opened, record: Recording) -> Reading:
 def names_of(file: str, fact: FileFact) -> set[tuple[str, str]]:
     """Return team and name of the jobs that are remembered of a file."""
     return {(file.split("/")[1], run.job) for run in fact.runs}
-
-
-def small_of(job: JobFile) -> Iterator[str]:
-    """Yield the small files that a job names."""
-    yield from (f"{JOBS}/{job.team}/{file.source}" for file in job.job.files)
 
 
 def small_files(facts: Mapping[str, FileFact]) -> frozenset[str]:

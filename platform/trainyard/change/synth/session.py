@@ -8,9 +8,10 @@ from pathlib import Path
 from trainyard.base.findings import Finding
 from trainyard.base.memory import World
 from trainyard.base.system.git import Git
-from trainyard.change.synth import finish, weigh
+from trainyard.change.synth import finish, partial, weigh
 from trainyard.change.synth.facts import Facts, FactStore
 from trainyard.change.synth.incremental import Synthesis, render
+from trainyard.change.synth.partial import Judged
 from trainyard.change.synth.reading import Reading, read
 from trainyard.change.synth.start import begin
 from trainyard.change.synth.weigh import Decided, Request, Weighed, has_errors
@@ -40,6 +41,8 @@ class Outcome:
     """What everything that may be read was when the synth began."""
     printed: tuple[Printed, ...] = ()
     """What programs that make jobs print; of those that were not run again, what they printed."""
+    judged: Judged | None = None
+    """What was found in specs, and the tree whose objects can be judged; None where there is no such tree."""
 
     @property
     def refused(self) -> bool:
@@ -73,6 +76,8 @@ def run(
     4. Render what is new, and what is not on disk as it is remembered; put the tree together.
     5. Compare it with the disk.
 
+    With an error in specs the same is done without what that concerns, so that the rest can be judged.
+
     `automated` says that nobody watches, as in continuous integration, where a checkout may lack the branches that
     tell the base: then a live repository has to be given one. Raises ToolError where the base cannot be told.
     """
@@ -82,15 +87,14 @@ def run(
     based = weigh.against_base(reading, request)
     weighed = weigh.weigh(based)
     base = weighed.based.base
-    if weighed.refused or base is None:
+    if base is None or weighed.without.everything:
         return refusal(weighed)
     decided = weigh.decide(weighed, base)
-    made = render(reading, decided.decision, base, decided.terms)
-    return compared(decided, made, request)
+    return compared(decided, render(decided), request)
 
 
 def refusal(weighed: Weighed) -> Outcome:
-    """Return the outcome for wrong specs: findings, and nothing rendered."""
+    """Return the outcome for specs of which nothing can be rendered: findings alone."""
     reading = weighed.based.reading
     store = reading.start.facts
     facts = Facts(reading.facts(), store.facts.clusters)
@@ -99,13 +103,24 @@ def refusal(weighed: Weighed) -> Outcome:
 
 def compared(decided: Decided, made: Synthesis, request: Request) -> Outcome:
     """Return the outcome for a rendered tree: findings, and how the files on disk differ."""
-    reading, tree = decided.reading, made.tree
-    start = reading.start
-    taken = claims.check(decided.base, tree.ids, tree.contents, reading.specs.clusters, decided.terms.locate)
+    reading, tree, start = decided.reading, made.tree, decided.reading.start
+    judged = partial.judged(decided, made)
+    ids = {path: oid for path, oid in tree.ids.items() if path not in judged.context}
+    taken = claims.check(decided.base, ids, tree.contents, reading.specs.clusters, decided.terms.locate)
     notes = [*decided.notes, *taken]
     work = finish.finish(start.disk, tree, made.decision, notes=notes, checking=request.checking, git=start.git)
-    findings = (*decided.findings, *unwaived(reading, work, request))
-    return Outcome(findings, start.facts, made.facts, start.disk, work, reading.specs, start.world, reading.printed())
+    found = partial.without_consequences(decided, unwaived(reading, work, request))
+    return Outcome(
+        (*decided.findings, *found),
+        start.facts,
+        made.facts,
+        start.disk,
+        None if decided.refused else work,
+        reading.specs,
+        start.world,
+        reading.printed(),
+        judged,
+    )
 
 
 def unwaived(reading: Reading, work: finish.Work, request: Request) -> list[Finding]:

@@ -132,7 +132,7 @@ def command(
             result.add(broken_policies(root))
     else:
         from trainyard.base.system.repository import is_repository
-        from trainyard.judge.checks.repository import validate_repository
+        from trainyard.change.synth.on_disk import judge_tree
 
         if not is_repository(root):
             raise TrainyardError(
@@ -140,7 +140,7 @@ def command(
             )
 
         with progress(quiet=quiet):
-            result = validate_repository(
+            result = judge_tree(
                 root, clusters=cluster or (), allow_unknown=allowed.patterns, base=base, against=against
             )
     allowed.require_used(obj.object for obj in result.objects if obj.verdict == "unknown")

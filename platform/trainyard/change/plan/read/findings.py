@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -11,13 +12,12 @@ from trainyard.base.system import git
 from trainyard.base.system.node import node, point_jsii_at_node
 from trainyard.change.plan.read import judged_objects as objects
 from trainyard.change.synth import session
-from trainyard.judge.checks.repository import validate_repository
+from trainyard.judge.checks.left_out import EVERYTHING
+from trainyard.judge.checks.repository import judge_repository, validate_repository
 from trainyard.judge.checks.result import Result
-from trainyard.render.tree.snapshot import Snapshot
 from trainyard.specs.sources import Printed
 
 NO_SYNTH = "the extra 'synth' of Trainyard is not installed; the files in generated/ were checked as they are"
-REFUSED = "manifests were not checked; fix the errors above and run again"
 
 
 def everything(
@@ -33,24 +33,30 @@ def everything(
     been skipped. Raises SpecError where the folder is no repository, and ToolError where the base cannot be told.
     """
     result = Result()
-    printed: tuple[Printed, ...] = ()
-    tree: Snapshot | None = None
     if git.find(root) is None:
         result.skipped.append(Skipped("base", f"{git.absent()}; nothing was compared with a base"))
     result.skipped += objects.skipped(root)
     outcome, missing = rendered(root, version, ref, automated=automated)
     if outcome is None:
         result.skipped.append(Skipped("rendering", missing))
-    else:
-        result.add(outcome.findings)
-        printed = outcome.printed
-        if outcome.tree is None:
-            result.skipped.append(Skipped("objects", REFUSED))
-            return result, printed
-        tree = outcome.tree.snapshot
-    result.extend(validate_repository(root, base=ref, tree=tree, second=objects.second_engine(root)))
+        result.extend(validate_repository(root, base=ref, second=objects.second_engine(root)))
+        return result, ()
+    result.extend(of_outcome(root, outcome, ref=ref))
+    return result, outcome.printed
+
+
+def of_outcome(
+    root: Path, outcome: session.Outcome, *, ref: str | None = None, clusters: Collection[str] = ()
+) -> Result:
+    """Return the findings of a synth, and those on the objects that it would write, but for what has an error."""
+    result = Result(findings=list(outcome.findings))
+    if outcome.judged is None:
+        result.skipped.append(Skipped("objects", EVERYTHING))
+        return result
+    specs, second = outcome.judged.specs(), objects.second_engine(root)
+    result.extend(judge_repository(root, specs, clusters=clusters, base=ref, second=second))
     result.say_once()
-    return result, printed
+    return result
 
 
 def rendered(root: Path, version: str, ref: str | None, *, automated: bool) -> tuple[session.Outcome | None, str]:

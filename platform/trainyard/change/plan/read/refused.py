@@ -50,9 +50,11 @@ def judge_change(root: Path, version: str, *, ref: str | None = None, automated:
     outcome = session.run(root, version, ref=ref, checking=True, automated=automated)
     outcome.save()
     tree, work, specs = outcome.tree, outcome.work, outcome.specs
-    if tree is None or work is None or specs is None:
+    if outcome.judged is None:
         return Verdict(outcome.findings)
-    found = objects.begin(root, specs, tree.snapshot, tree.base, world=outcome.world, ref=ref)
+    found = objects.begin(root, outcome.judged, world=outcome.world, ref=ref)
+    if tree is None or work is None or specs is None:
+        return Verdict(outcome.findings, objects=found)
     is_behind = bool(work.changes.write or work.changes.remove)
     told: Told = "synth" if is_behind else "disk"
     return Verdict(outcome.findings, tree.snapshot, told, specs, tree.base, outcome.disk, outcome.world, found)
