@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from trainyard.base.errors import ToolError
 from trainyard.base.findings import Finding
 from trainyard.base.memory import World
 from trainyard.base.system.git import Git
+from trainyard.base.system.unforeseen import judge_safely
 from trainyard.change.synth import finish, partial, weigh
 from trainyard.change.synth.facts import Facts, FactStore
 from trainyard.change.synth.incremental import Synthesis, render
@@ -19,6 +22,7 @@ from trainyard.change.synth.write import Tree
 from trainyard.render.tree import claims
 from trainyard.render.tree.commit import base_commit
 from trainyard.render.tree.disk import Disk
+from trainyard.render.tree.snapshot import Snapshot
 from trainyard.specs.sources import Printed, Specs
 
 DONE = "HEAD was compared with its first parent; revert it, or name an earlier commit with --base REF"
@@ -89,8 +93,21 @@ def run(
     base = weighed.based.base
     if base is None or weighed.without.everything:
         return refusal(weighed)
+    made = attempt(weighed, base) if weighed.refused else make(weighed, base)
+    return refusal(weighed) if made is None else compared(*made, request)
+
+
+def make(weighed: Weighed, base: Snapshot) -> tuple[Decided, Synthesis]:
+    """Decide what becomes of every run, and render."""
     decided = weigh.decide(weighed, base)
-    return compared(decided, render(decided), request)
+    return decided, render(decided)
+
+
+def attempt(weighed: Weighed, base: Snapshot) -> tuple[Decided, Synthesis] | None:
+    """Do the same for specs with errors, which are what has to be said; None where the rest cannot be rendered here."""
+    with suppress(ToolError):
+        return judge_safely(lambda: make(weighed, base), lambda _: None)
+    return None
 
 
 def refusal(weighed: Weighed) -> Outcome:

@@ -152,7 +152,8 @@ class LeftOut:
         if jobs:
             more = f" and {len(jobs) - SHOWN} more" if len(jobs) > SHOWN else ""
             things.append(f"{count_of(len(jobs), 'job')} ({', '.join(jobs[:SHOWN])}{more})")
-        return f"manifests of {', '.join(things)} were not checked; {AGAIN}" if things else ""
+        what = " and ".join([", ".join(things[:-1]), *things[-1:]] if len(things) > 1 else things)
+        return f"manifests of {what} were not checked; {AGAIN}" if things else ""
 
 
 NOTHING = LeftOut()
