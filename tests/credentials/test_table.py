@@ -396,6 +396,6 @@ def test_hints_that_cannot_be_told_apart_hide_nothing(monkeypatch: pytest.Monkey
     """Where the set of all hints runs out of memory, each shape is looked for."""
     texts = [f"token: {shape}" for shape in SHAPES.values()]
     before = [list(shapes.shapes_in(text)) for text in texts]
-    monkeypatch.setattr(shapes, "_APART", Lost())
+    monkeypatch.setattr(shapes, "apart", Lost)
     assert [list(shapes.shapes_in(text)) for text in texts] == before
     assert sum(map(bool, before)) > len(before) // 2

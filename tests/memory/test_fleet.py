@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
 import pytest
 
-import fleet
 from command import call
 from conftest import ROOT
 from repo import Repo
+
+sys.path.append(str(ROOT / "tools"))
+
+import fleet  # a tool, beside the package
 
 pytestmark = [pytest.mark.node, pytest.mark.slow]
 

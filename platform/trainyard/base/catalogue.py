@@ -77,7 +77,8 @@ def kept_entries(root: Path | None = None) -> Mapping[str, Entry]:
 def rule_of(id_: str, policies: Iterable[Path]) -> Rule | None:
     """Return the rule of an id as `entries` does, None where there is none; only what names the id is read.
 
-    `policies` are the files of all policies, Trainyard's own among them.
+    `policies` are the files of all policies, Trainyard's own among them. Modules that were imported already are asked
+    first. Rules of one id may differ in their source.
 
     Raises PolicyError for a policy of that id that cannot be read.
     """
@@ -85,13 +86,20 @@ def rule_of(id_: str, policies: Iterable[Path]) -> Rule | None:
     of_policies = [rule for rule in map(policy, named) if rule.id == id_]
     if of_policies:
         return of_policies[-1]
-    word = id_.encode("utf-8", "surrogatepass")
-    for path in (path for path, text in sources() if word in text):
-        for rule in of_module(module_of(path)):
-            if rule.id == id_:
-                return rule
+    for rule in (rule for module in likely_modules(id_) for rule in of_module(module)):
+        if rule.id == id_:
+            return rule
     entry = declared_rules().get(id_)
     return entry.rule if entry else None
+
+
+def likely_modules(id_: str) -> Iterator[ModuleType]:
+    """Yield the modules of ours that were imported already, then those whose text has the id."""
+    for name in sorted(sys.modules):
+        if name.partition(".")[0] == PACKAGE.name:
+            yield sys.modules[name]
+    word = id_.encode("utf-8", "surrogatepass")
+    yield from (module_of(path) for path, text in sources() if word in text)
 
 
 @cache

@@ -42,14 +42,15 @@ LINES = frozenset(rule.id for rule in TENANCY.values())
 """Rules of what the runs of a team may be."""
 
 
-def check_specs(root: Path, *, home: Path | None = None, ref: str | None = None) -> Checked:
+def check_specs(root: Path, *, home: Path | None = None, ref: str | None = None, jobs: Collection[str] = ()) -> Checked:
     """Read the specs below a root, and say everything that is wrong with them, as it weighs in this change.
 
-    `home` is the repository whose schemas and policies count, by default the same; `ref` leads to the base.
+    With `jobs`, as <team>/<job>, only what concerns the clusters of these is looked at and said. `home` is the
+    repository whose schemas and policies count, by default the same; `ref` leads to the base.
     Raises SpecError where the folder is no repository, and ToolError where `ref` is no commit.
     """
     home = home or root
-    found = preflight.check_repository(root, home=home)
+    found = preflight.check_repository(root, home=home, jobs=jobs)
     return replace(
         found, findings=weigh_findings(root, found.findings, found.specs.repository, in_specs(home), ref=ref)
     )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import re2
 
-from trainyard.base.credentials.shapes import HINTS, encodable
+from trainyard.base.credentials.shapes import encodable, hints
 
 NAME = r"(?i:token|secret|passw(?:or)?d|passphrase|passcode|[a-z0-9_.-]pass|pwd|credential|creds?)"
 KEY = r"(?i:[a-z0-9][_.-]?key)"
@@ -45,19 +45,21 @@ SETTING = r"(?i:requirepass|masterauth)[ \t]+[^\s]|[ \t\n]login\s+\S+\s+password
 """Settings whose values no sign sets apart, as Redis and ~/.netrc have them."""
 OBJECT = rf"""kind["']?\s*:{APART}{PROPERTY}["']?Secret\b"""
 
-MAY = "|".join(f"(?:{pattern})" for pattern in (HINTS, FIELD, PAIR, ENTRY, BEFORE, FLAG, LOGIN, SETTING, OBJECT))
-"""A form of which there are keys, or a name of a credential where a value may follow."""
 
-_MAY = re2.compile(MAY)
+@cache
+def may() -> re2.Pattern[bytes]:
+    """Return the pattern of a form of which there are keys, or of a credential's name where a value may follow."""
+    patterns = (hints(), FIELD, PAIR, ENTRY, BEFORE, FLAG, LOGIN, SETTING, OBJECT)
+    return re2.compile("|".join(f"(?:{pattern})" for pattern in patterns))
 
 
 @lru_cache(maxsize=64)
 def may_hold(text: bytes) -> bool:
     """Say whether there may be a credential in a text; nearly all that have none are told apart by this."""
-    return _MAY.search(text) is not None
+    return may().search(text) is not None
 
 
 @lru_cache(maxsize=2**15)
 def may_have(text: str) -> bool:
     """Say the same of a text."""
-    return _MAY.search(encodable(text)) is not None
+    return may().search(encodable(text)) is not None

@@ -13,7 +13,6 @@ from importlib.resources.abc import Traversable
 from typing import NamedTuple
 
 import re2
-import yaml
 
 from trainyard.base.credentials.literals import is_documented, is_placeholder
 
@@ -31,19 +30,40 @@ class Shape(NamedTuple):
 
 def read(file: Traversable) -> tuple[Shape, ...]:
     """Return the shapes of a file, in its order: one that says more comes before one that says less."""
+    import yaml
+
     return tuple(Shape(**row) for row in yaml.load(file.read_bytes(), Loader=yaml.CSafeLoader))
 
 
-SHAPES = read(resources.files(__package__) / "shapes.yaml")
+@cache
+def shapes() -> tuple[Shape, ...]:
+    """Return all shapes; to read and compile them takes longer than most commands need any."""
+    return read(resources.files(__package__) / "shapes.yaml")
+
 
 LEFT, RIGHT = r"(?<![A-Za-z0-9_/+-])", r"(?![A-Za-z0-9])"
-HINTS = "|".join(f"(?:{shape.hint})" for shape in SHAPES)
 
-_HINTED = re2.compile(HINTS)
-_APART = re2.Set.SearchSet()
-for _each in SHAPES:
-    _APART.Add(_each.hint)
-_APART.Compile()
+
+@cache
+def hints() -> str:
+    """Return the pattern of a text in which a shape may be."""
+    return "|".join(f"(?:{shape.hint})" for shape in shapes())
+
+
+@cache
+def hinted() -> re2.Pattern[bytes]:
+    """Return the same compiled."""
+    return re2.compile(hints())
+
+
+@cache
+def apart() -> re2.Set:
+    """Return the hints of all shapes as a set, which tells those that a text has."""
+    found = re2.Set.SearchSet()
+    for shape in shapes():
+        found.Add(shape.hint)
+    found.Compile()
+    return found
 
 
 class Match(NamedTuple):
@@ -68,7 +88,7 @@ def shapes_in(text: str) -> Iterator[Match]:
     """Yield the tokens and keys in a text, those first whose form says most; placeholders are none."""
     text = encodable(text)
     data = text.encode()
-    if _HINTED.search(data) is None:
+    if hinted().search(data) is None:
         return
     taken: list[tuple[int, int]] = []
     for shape in hinted_shapes(data):
@@ -87,8 +107,8 @@ def hinted_shapes(data: bytes) -> list[Shape]:
 
     It is all of them where no hint is told: a set that runs out of memory tells none.
     """
-    found: list[int] = sorted(_APART.Match(data))
-    return [SHAPES[number] for number in found] if found else list(SHAPES)
+    found: list[int] = sorted(apart().Match(data))
+    return [shapes()[number] for number in found] if found else list(shapes())
 
 
 @cache

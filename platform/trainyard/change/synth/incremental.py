@@ -77,7 +77,7 @@ def render(decided: Decided) -> Synthesis:
 
 def on_disk(reading: Reading, decision: Decision, facts: Mapping[str, FileFact], without: LeftOut) -> Ready:
     """Return the new runs and the clusters that are on disk as they are remembered, and what is left out there."""
-    there = reading.start.disk.scan(GENERATED)
+    there = reading.there
     remembered = {key: run for file, fact in facts.items() for key, run in keys_of(file, fact)}
     fresh = ((entry.key, remembered.get(entry.key)) for entry in decision.fresh)
     return Ready(

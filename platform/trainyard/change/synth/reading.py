@@ -11,7 +11,7 @@ from trainyard.base.findings import Finding, Location
 from trainyard.base.memory import CODE
 from trainyard.base.system import reads
 from trainyard.base.system.reads import Recording
-from trainyard.base.system.repository import JOBS
+from trainyard.base.system.repository import GENERATED, JOBS
 from trainyard.change.synth import idle
 from trainyard.change.synth.facts import ClusterFact, FileFact, RunFact
 from trainyard.change.synth.kept_waivers import join_waivers, waivers_by_file
@@ -22,6 +22,7 @@ from trainyard.judge.checks.left_out import NamedJob
 from trainyard.judge.preflight import Checked, Remembered, Waivers
 from trainyard.judge.preflight.between import folders
 from trainyard.render.kinds import Resolved
+from trainyard.render.tree import layout
 from trainyard.render.tree.wanted import Wanted, wanted_entry
 from trainyard.specs.load import Loaded, read_repository
 from trainyard.specs.sources import JobFile, Printed, Specs
@@ -80,8 +81,18 @@ class Reading:
 
     @property
     def weight(self) -> int:
-        """How much there may be to render, in runs."""
-        return len(self.specs.jobs) + CLUSTER * (len(self.specs.clusters) - len(self.clusters))
+        """How much there is to render for certain, in runs: what is on disk may do."""
+        new = sum(f"{entry.cluster}/{layout.index_file(entry.folder)}" not in self.there for entry in self.asked())
+        return new + CLUSTER * (len(self.specs.clusters) - len(self.clusters))
+
+    @property
+    def there(self) -> Mapping[str, str | None]:
+        """The content id of every file on disk, by path below `generated/`."""
+        return self.start.disk.scan(GENERATED)
+
+    def asked(self) -> list[Wanted]:
+        """Return the runs that the job files which were opened ask for."""
+        return [wanted_entry(job) for job in self.specs.jobs]
 
     def named_jobs(self) -> list[NamedJob]:
         """Return the names of all jobs that could be read."""
@@ -97,7 +108,7 @@ class Reading:
 
     def jobs(self) -> list[Wanted]:
         """Return the runs that all job files ask for."""
-        found = [wanted_entry(job) for job in self.specs.jobs]
+        found = self.asked()
         for file, fact in self.known.items():
             team, place = file.split("/")[1], Location(file, 1, 1)
             found += (

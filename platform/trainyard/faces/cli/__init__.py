@@ -21,6 +21,7 @@ from trainyard.base.errors import TrainyardError
 from trainyard.base.system import memory, scratch
 from trainyard.faces.cli._help import CODES, epilog, examples_of
 from trainyard.faces.cli._readers import await_none, open_closed
+from trainyard.faces.cli._values import take_words
 
 COMPLETE = "_TRAINYARD_COMPLETE"
 """The variable by which a shell asks for words; see `completion`."""
@@ -209,6 +210,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     known = commands()
     chosen = next((word for word in given if not word.startswith("-")), None)
     app = typer.main.get_command(build([chosen] if chosen in known else known))
+    take_words(app)
     atexit.register(gc.freeze)  # the last collection would look at everything and free nothing that the end does not
     context = copy_context()
     context.run(hold, given)

@@ -56,10 +56,10 @@ def command(
     from trainyard.faces.cli._findings import print_output, show
     from trainyard.judge import frozen
     from trainyard.judge.admission.rules import findings
-    from trainyard.specs.editing.named import cluster_of
+    from trainyard.specs.editing.named import cluster_of, job_of
 
     where = _pictures.folder_for(svg, root) if svg is not None else None
-    checked = frozen.check_specs(root)
+    checked = frozen.check_specs(root, jobs=[job_of(name, root) for name in names or ()])
     only = [cluster_of(name, checked.specs.clusters) for name in cluster or ()]
     asked, silent = _job_names.jobs(checked, names or (), only, root)
     print_output(checked.printed)

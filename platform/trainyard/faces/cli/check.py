@@ -97,27 +97,9 @@ def checked(named: Named, base: str | None, *, quiet: bool) -> Result:
 
 def manifests(files: list[str]) -> Result:
     """Return the findings on manifests outside of a repository."""
-    from trainyard.base.system.data import schemas_dir
-    from trainyard.faces.cli.validate import broken_policies, check_named_files, python_policies
-    from trainyard.judge.checks.kept_rules import open_for
+    from trainyard.faces.cli.validate import check_named_files
 
-    result = check_named_files(
-        files,
-        schemas_dir(Path()),
-        kubernetes=None,
-        projects=None,
-        allow_unknown=(),
-        exclude=(),
-        build=False,
-        apply=None,
-        gates=frozenset(),
-        old=None,
-        against=None,
-        rulebook=open_for(Path()),
-        policies=python_policies(Path()),
-    )
-    result.add(broken_policies(Path()))
-    return result
+    return check_named_files(files, Path())
 
 
 def mend(result: Result, *, write: bool, shown: TextIO | None) -> bool:

@@ -57,8 +57,9 @@ def command(
         raise SpecError("--cluster works only with `trainyard explain kinds`; remove it, since a job names its cluster")
     from trainyard.faces.cli._findings import print_output, show
     from trainyard.judge import frozen
+    from trainyard.specs.editing.named import job_of
 
-    checked = frozen.check_specs(root)
+    checked = frozen.check_specs(root, jobs=[job_of(job, root)])
     print_output(checked.printed)
     show(checked.findings)
     resolved = find(checked, job, root)

@@ -12,10 +12,7 @@ from trainyard.faces.cli._findings import report, view_of
 from trainyard.faces.cli._options import FORMAT, PYTHON, QUIET, ROOT, SUMMARY, TRUST_CHECKOUT, UNSAFE_PYTHON
 
 if TYPE_CHECKING:
-    from trainyard.base.findings import Finding
     from trainyard.judge.checks.result import Result
-    from trainyard.judge.policies.policy import Policy
-    from trainyard.upstream.apiserver import Rulebook
     from trainyard.upstream.apiserver.judge import Apply
 
 EXAMPLES = (
@@ -84,11 +81,9 @@ def command(
 ) -> int:
     """Check manifests as the API server and the operators of a cluster would; changes nothing."""
     from trainyard.base.errors import TrainyardError
-    from trainyard.base.system.data import schemas_dir
     from trainyard.faces.cli._progress import progress
     from trainyard.faces.report import require
     from trainyard.judge.checks.inputs import spelled_out
-    from trainyard.judge.checks.kept_rules import open_for
     from trainyard.judge.checks.versions import parse_kubernetes, parse_projects
     from trainyard.upstream.apiserver.allowed import Allowed
     from trainyard.upstream.apiserver.gates import parse_gates
@@ -116,7 +111,7 @@ def command(
         with progress(quiet=quiet):
             result = check_named_files(
                 spelled_out(paths),
-                schemas_dir(root),
+                root,
                 kubernetes=parse_kubernetes(kubernetes),
                 projects=parse_projects(with_),
                 allow_unknown=allowed.patterns,
@@ -126,10 +121,7 @@ def command(
                 gates=gates,
                 old=old,
                 against=against,
-                rulebook=open_for(root),
-                policies=python_policies(root),
             )
-            result.add(broken_policies(root))
     else:
         from trainyard.base.system.repository import is_repository
         from trainyard.change.synth.on_disk import judge_tree
@@ -150,39 +142,40 @@ def command(
 
 def check_named_files(
     paths: Sequence[str],
-    schemas: Path,
+    root: Path,
     *,
-    kubernetes: str | None,
-    projects: Mapping[str, str] | None,
-    allow_unknown: Sequence[str],
-    exclude: Sequence[str],
-    build: bool,
-    apply: Apply | None,
-    gates: frozenset[str],
-    old: Sequence[str] | None,
-    against: str | None,
-    rulebook: Rulebook,
-    policies: Sequence[Policy],
+    kubernetes: str | None = None,
+    projects: Mapping[str, str] | None = None,
+    allow_unknown: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    build: bool = False,
+    apply: Apply | None = None,
+    gates: frozenset[str] = frozenset(),
+    old: Sequence[str] | None = None,
+    against: str | None = None,
 ) -> Result:
-    """Judge what somebody names; files of a generated tree against the releases of their cluster, if none are given."""
+    """Judge what somebody names; files of a generated tree against the releases of their cluster, if none are given.
+
+    The schemas and policies of the repository at `root` count, and a finding says which of its policies are broken.
+    """
     from trainyard.base.errors import TrainyardError
     from trainyard.base.system.ignored import Excluded
-    from trainyard.judge.checks import inputs, twice, validate
-    from trainyard.judge.checks.build import build_sources
+    from trainyard.judge.checks import inputs, kept_files, of_files, twice
     from trainyard.judge.checks.foreign import sift
     from trainyard.judge.checks.places import by_place
     from trainyard.judge.checks.result import Result
-    from trainyard.upstream.apiserver.catalog.releases import Shelf
 
     result, excluded = Result(), Excluded(exclude)
     groups = by_place(paths) if kubernetes is None and projects is None else {None: list(paths)}
     if old and len(groups) > 1:
         raise TrainyardError("--old compares with files of one cluster; name paths of one cluster")
+    kept = kept_files.open_for(root)
     for place, files in groups.items():
-        release, installed = place.releases(Shelf(schemas).projects()) if place else (kubernetes, projects)
         collected = inputs.collect(files, result.findings.append, excluded=excluded, passed=result.passed)
         found = sift(collected, named=files)
         if build:
+            from trainyard.judge.checks.build import build_sources
+
             found = build_sources(found, result)
         result.passed += found.passed
         result.unrendered += found.unrendered
@@ -192,45 +185,14 @@ def check_named_files(
             from trainyard.judge.checks.past import files_at
 
             before = sift(files_at(against, files, excluded), named=files).files
-        judged = validate.strangers(
-            found.files,
-            schemas,
-            kubernetes=release,
-            projects=installed,
-            allow_unknown=allow_unknown,
-            before=before,
-            rulebook=rulebook,
-            apply=apply or ("server" if place else "client"),
-            gates=gates,
-            policies=policies,
-            where=place.where if place else validate.option,
-        )
+        judging = of_files.Judging(root, place, kubernetes, projects, allow_unknown, apply, gates, before)
+        judged = kept.judge(judging.judge, found.files, *judging.inputs())
         twice.weigh(judged, found.resources)
         result.extend(judged)
     result.notes += [f"--exclude {item!r} matches no file" for item in excluded.unused()]
     result.add(inputs.report_nothing(paths, result.passed) if not result.objects and not result.findings else ())
+    result.add(kept.findings(lambda: of_files.broken_policies(root), "policies", str(root.absolute())))
     return result
-
-
-def python_policies(root: Path) -> list[Policy]:
-    """Return the policies in Python, our own and the repository's; those in CEL count where they are installed."""
-    from trainyard.judge.policies.policy import usable
-
-    return usable(modules(root))
-
-
-def broken_policies(root: Path) -> list[Finding]:
-    """Return the findings on broken policies in Python."""
-    from trainyard.judge.policies.policy import unusable
-
-    return list(unusable(modules(root)))
-
-
-def modules(root: Path) -> list[Path]:
-    """Return the files of policies in Python."""
-    from trainyard.base.system.data import policy_files
-
-    return [path for path in policy_files(root) if path.suffix == ".py"]
 
 
 def refuse_unused(files: Mapping[str, object], tree: Mapping[str, object], *, paths: bool) -> None:

@@ -46,6 +46,12 @@ GENERATED = "{{ generateName }}"
 COMPLAINT = re.compile(r"- at '(.*?)': (.*?)(?=\s+- at '|$)", re.DOTALL)
 Result = Mapping[str, Any]
 
+FILES = 500
+"""So many files are worth a thread of their own."""
+
+GARBAGE = "400"
+"""By how much more memory may grow before Go looks for garbage, in percent: a run of it is short."""
+
 
 def check(root: Path | None, catalog: Catalog, inputs: Sequence[tuple[str, bytes]]) -> Iterator[Finding]:
     """Yield the refusals of kubeconform for files, given by name and content, in the order of their lines.
@@ -83,10 +89,10 @@ class Engine:
         self.folder.mkdir()
         for index, data in contents.items():
             (self.folder / f"{index}.yaml").write_bytes(data)
-        command = [str(self.program), "-strict", "-output", "json", "-n", str(os.cpu_count() or 1)]
+        command = [str(self.program), "-strict", "-output", "json", "-n", str(workers(len(contents)))]
         for location in self.locations:
             command += ["-schema-location", location]
-        done = process.run([*command, str(self.folder)], cwd=self.folder)
+        done = process.run([*command, str(self.folder)], cwd=self.folder, env=process.environment(GOGC=GARBAGE))
         try:
             resources = json.loads(done.out)["resources"]
         except (ValueError, KeyError, TypeError, RecursionError) as error:
@@ -94,6 +100,11 @@ class Engine:
         for result in resources:
             found[int(Path(result["filename"]).stem)].append(result)
         return found
+
+
+def workers(count: int) -> int:
+    """Return how many threads judge so many files: each reads and compiles the schemas that it meets by itself."""
+    return max(1, min(os.cpu_count() or 1, count // FILES))
 
 
 def locations(catalog: Catalog, folder: Path) -> list[str]:

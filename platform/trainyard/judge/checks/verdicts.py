@@ -7,17 +7,17 @@ policy that compares runs says so (`policies.run.LACKS`); with one of those ever
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import PurePosixPath
-from typing import Any
 
-from trainyard.base.findings import Finding, ObjectRef, Skipped, finding_from
+from trainyard.base.findings import Skipped
 from trainyard.base.memory import Memory
 from trainyard.base.system.cache import key
 from trainyard.base.system.reads import Reads
 from trainyard.judge.checks.of_runs import run_of
-from trainyard.judge.checks.result import Judged, Result, nameless
+from trainyard.judge.checks.result import Result
+from trainyard.judge.checks.rows import Rows, is_public, row_values, rows_from
 from trainyard.render.kinds import companions, kinds
 from trainyard.render.tree import layout
 from trainyard.render.tree.snapshot import Snapshot
@@ -37,14 +37,6 @@ def kinds_of_runs() -> frozenset[str]:
     """Return the kinds that runs are made of, as files are named by them: they mean nothing for other runs."""
     found = {*companions.KINDS, *(name for kind in kinds().values() for name in kind.objects)}
     return frozenset(name.rpartition("/")[2].lower() for name in found)
-
-
-@dataclass
-class Rows:
-    """The verdicts on the objects of one part, and the findings on them, before any waiver counts."""
-
-    objects: list[Judged] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -146,33 +138,3 @@ def join_known(known: Known, fresh: Result) -> Result:
     )
     result.skipped = list(dict.fromkeys((*known.skipped, *fresh.skipped)))
     return result
-
-
-def is_public(rows: Rows) -> bool:
-    """Say whether nothing in these rows has to be hidden before it is shown."""
-    return all(nameless(judged.object) == judged.object for judged in rows.objects) and all(
-        Result().hidden(finding) == finding for finding in rows.findings
-    )
-
-
-def row_values(rows: Rows) -> list[Any]:
-    """Return rows as JSON has them; the line of a spec is not in them, since other changes move it."""
-    return [
-        [
-            (judged.file, judged.document, *values_of(judged.object), judged.verdict, judged.line)
-            for judged in rows.objects
-        ],
-        [asdict(replace(finding, spec=None)) for finding in rows.findings],
-    ]
-
-
-def values_of(ref: ObjectRef) -> tuple[str, str, str | None, str]:
-    """Return the parts of an object's name."""
-    return ref.api_version, ref.kind, ref.namespace, ref.name
-
-
-def rows_from(value: Sequence[Any]) -> Rows:
-    """Return rows that were kept."""
-    objects, findings = value
-    judged = [Judged(row[0], row[1], ObjectRef(*row[2:6]), row[6], line=row[7]) for row in objects]
-    return Rows(judged, [finding_from(finding) for finding in findings])

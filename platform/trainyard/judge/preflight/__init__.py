@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -80,34 +80,56 @@ class Checked:
         }
 
 
-def check_repository(root: Path, *, home: Path | None = None) -> Checked:
+def check_repository(root: Path, *, home: Path | None = None, jobs: Collection[str] = ()) -> Checked:
     """Read the specs below a repository's root, and say everything that is wrong with them.
 
-    `home` is the repository whose schemas and policies count, by default the same. Raises SpecError where the folder
+    With `jobs`, as <team>/<job>, only what concerns the clusters of these is looked at and said. `home` is the
+    repository whose schemas and policies count, by default the same. Raises SpecError where the folder
     is no repository or cannot be read, and TrainyardError for a policy that cannot be used.
     """
-    return check(read_repository(root), home or root)
+    loaded = read_repository(root)
+    named = {f"{file.team}/{file.name}": file.job.cluster for file in loaded.specs.jobs}
+    only = {named[job] for job in jobs} if jobs and named.keys() >= {*jobs} else None
+    return check(loaded, home or root, only=only)
 
 
 NOTHING = Remembered()
 
 
 @memory.without_collecting()
-def check(loaded: Loaded, home: Path, *, remembered: Remembered = NOTHING) -> Checked:
-    """Say everything that is wrong with specs that were read, sorted by place; `remembered` is not looked at again."""
-    runs, findings = check_jobs(loaded, home=home)
+def check(
+    loaded: Loaded, home: Path, *, remembered: Remembered = NOTHING, only: Collection[str] | None = None
+) -> Checked:
+    """Say everything that is wrong with specs that were read, sorted by place; `remembered` is not looked at again.
+
+    With `only`, the names of clusters, no other cluster is looked at, and no job there.
+    """
+    closed = files_elsewhere(loaded, only)
+    runs, findings = check_jobs(loaded, home=home, closed=closed)
     schemas, known = schemas_dir(home), remembered.on_clusters
     on_clusters = {
-        name: known[name] if name in known else check_cluster(loaded, name, schemas) for name in clusters_of(loaded)
+        name: known[name] if name in known else check_cluster(loaded, name, schemas)
+        for name in clusters_of(loaded)
+        if cluster_file(name) not in closed
     }
     findings = [*loaded.findings, *findings, *check_between(loaded)]
     findings += (finding for found in on_clusters.values() for finding in found)
-    waivers = Waivers.of(loaded)
-    left = (*waive_findings(loaded, waivers, findings), *remembered.findings)
+    waivers = Waivers.of(loaded, closed)
+    said = (finding for finding in findings if finding.location.file not in closed)
+    left = (*waive_findings(loaded, waivers, said), *remembered.findings)
     ordered = sorted(dict.fromkeys(left), key=lambda finding: finding.order)
     open_ = {(finding.location.file, prefix_of(finding.message)) for finding in ordered if finding.rule == PLAIN.id}
     shown = (run for run in runs if (run.run.source.file, run.run.source.prefix) not in open_)
     return Checked(loaded.specs, tuple(shown), ordered, waivers, loaded.printed, loaded.idle, on_clusters, loaded.rest)
+
+
+def files_elsewhere(loaded: Loaded, only: Collection[str] | None) -> frozenset[str]:
+    """Return the files of clusters that nobody asks about and of the jobs there; none where all are asked about."""
+    if only is None:
+        return frozenset()
+    jobs = {(job.source.file, job.job.cluster in only) for job in loaded.specs.jobs}
+    files = {file for file, _ in jobs} - {file for file, is_asked in jobs if is_asked}
+    return frozenset(files).union(cluster_file(name) for name in clusters_of(loaded) if name not in only)
 
 
 BETWEEN_FILES = "files beside each other"
@@ -134,15 +156,19 @@ def waive_findings(loaded: Loaded, waivers: Waivers, findings: Iterable[Finding]
 
 
 @memory.without_collecting()
-def check_jobs(loaded: Loaded, *, home: Path | None = None) -> tuple[list[Resolved], list[Finding]]:
+def check_jobs(
+    loaded: Loaded, *, home: Path | None = None, closed: Collection[str] = ()
+) -> tuple[list[Resolved], list[Finding]]:
     """Return the runs of jobs that can be rendered, retired ones included, and what is wrong with all jobs.
 
+    Jobs in `closed` files are passed over.
     What a run's objects would be is looked at too, by the policies of `home`, by default the jobs' own repository.
     """
     runs: list[Resolved] = []
     findings: list[Finding] = []
     accepted = Waivers.of(loaded)
-    for file in progress.each(loaded.specs.jobs, "checking", "jobs"):
+    open_ = [job for job in loaded.specs.jobs if job.source.file not in closed]
+    for file in progress.each(open_, "checking", "jobs"):
         run, found = check_job(loaded, file, accepted)
         runs += [run] if run else []
         findings += found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
@@ -111,10 +111,10 @@ class Waivers:
     """What `own` was read from."""
 
     @classmethod
-    def of(cls, loaded: Loaded) -> Waivers:
-        """Return the waivers of all specs that could be read, of broken jobs too."""
+    def of(cls, loaded: Loaded, closed: Collection[str] = ()) -> Waivers:
+        """Return the waivers of all specs that could be read, of broken jobs too, but not those in `closed` files."""
         with reads.apart():  # a waiver counts in its own file, which is read by whoever looks at that
-            waivers = tuple(list_waivers(loaded))
+            waivers = tuple(waiver for waiver in list_waivers(loaded) if waiver.source.file not in closed)
         with reads.apart() as seen:
             own = [extra_file.source.document.value for extra_file in loaded.specs.extra if extra_file.source.document]
         rules = {rule.id: rule for rule in map(foreign, own) if rule}

@@ -177,6 +177,8 @@ class _Checker:
         for overload in overloads:
             if overload.member is not member or len(overload.parameters) != len(arguments):
                 continue
+            if any(map(types.differ, overload.parameters, arguments)):
+                continue
             self.fresh += 1
             suffix = f"_{self.fresh}"
             parameters = [types.rename(parameter, suffix) for parameter in overload.parameters]

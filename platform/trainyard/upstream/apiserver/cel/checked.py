@@ -46,13 +46,8 @@ def takes_plain_json(checked: Checked) -> bool:
 
     Reading a field of an object, asking for one and going through elements are the same either way.
     """
-    harmless = set()
-    for node in walk(checked.root):
-        if isinstance(node, Select):
-            harmless.add(node.operand.id)
-        elif isinstance(node, Fold):
-            harmless.add(node.source.id)
-    found = (
-        checked.types[node.id] for node in walk(checked.root) if node.id in checked.types and node.id not in harmless
-    )
+    nodes = list(walk(checked.root))
+    harmless = {node.operand.id for node in nodes if isinstance(node, Select)}
+    harmless |= {node.source.id for node in nodes if isinstance(node, Fold)}
+    found = (checked.types[node.id] for node in nodes if node.id in checked.types and node.id not in harmless)
     return not any(map(types.needs_conversion, found))

@@ -56,6 +56,8 @@ class Compiler:
         self.slots = slots
         self.locals: dict[str, int] = {}
         self.size = len(slots) + 1
+        self.costs: dict[int, int] = {}
+        """What evaluating a node costs, by its identity."""
 
     def plan(self, node: Node) -> Plan:
         """Return the plan of a node."""
@@ -186,20 +188,22 @@ class Compiler:
         self.locals = outer
         parts = (node.body,) if node.condition is None else (node.condition, node.body)
         round_cost = ROUND_COSTS[node.kind] if node.condition is None else 1
-        return ["fold", node.kind, source, [*slots], round_cost + sum(map(cost, parts)), condition, body]
+        return ["fold", node.kind, source, [*slots], round_cost + sum(map(self.cost, parts)), condition, body]
+
+    def cost(self, node: Node) -> int:
+        """Estimate what evaluating a node costs: one for each name, field and call in it, nothing for `has`."""
+        if isinstance(node, Select) and node.test:
+            return 0
+        found = self.costs.get(id(node))
+        if found is None:
+            own = isinstance(node, Ident | Select) or (isinstance(node, Call) and node.function not in FREE)
+            found = self.costs[id(node)] = own + sum(map(self.cost, node.children))
+        return found
 
 
 def vague(given: Type) -> bool:
     """Whether a value of this type may be of several at run time."""
     return given.kind == "dyn" or any(map(vague, given.parameters))
-
-
-def cost(node: Node) -> int:
-    """Estimate what evaluating a node costs: one for each name, field and call in it, nothing for `has`."""
-    if isinstance(node, Select) and node.test:
-        return 0
-    own = isinstance(node, Ident | Select) or (isinstance(node, Call) and node.function not in FREE)
-    return own + sum(map(cost, node.children))
 
 
 _PLANS: dict[type[Node], Callable[[Compiler, Any], Plan]] = {

@@ -20,17 +20,21 @@ PATTERNS = frozenset({"matches", "find", "findAll"})
 
 
 def issues(checked: Checked) -> Iterator[Issue]:
-    """Yield the issues with the literals of an expression whose types agree."""
-    yield from visit(checked, checked.root, exempt=False)
+    """Yield the issues with the literals of an expression whose types agree; arguments of `format` may be mixed."""
+    pending: list[tuple[Node, bool]] = [(checked.root, False)]
+    while pending:
+        node, exempt = pending.pop()
+        yield from of_node(checked, node, exempt=exempt)
+        below = exempt or (isinstance(node, Call) and node.function == "format")
+        pending += [(child, below) for child in reversed(node.children)]
 
 
-def visit(checked: Checked, node: Node, *, exempt: bool) -> Iterator[Issue]:
-    """Look at a node and all beneath it; arguments of `format` may be of mixed types."""
+def of_node(checked: Checked, node: Node, *, exempt: bool) -> Iterator[Issue]:
+    """Yield the issues with one node; `exempt` are literals that may be of mixed types."""
     if isinstance(node, Constant) and isinstance(node.value, float) and math.isinf(node.value):
         yield Issue("invalid double literal", node.offset)
     elif isinstance(node, Call):
         yield from call(checked, node)
-        exempt = exempt or node.function == "format"
     elif isinstance(node, ListLiteral) and not exempt:
         found = [element_type(checked, element, optional=i in node.optional) for i, element in enumerate(node.elements)]
         yield from alike(node.elements, found)
@@ -39,8 +43,6 @@ def visit(checked: Checked, node: Node, *, exempt: bool) -> Iterator[Issue]:
         yield from alike(keys, [checked.types[key.id] for key in keys])
         values = [element_type(checked, entry.value, optional=entry.optional) for entry in node.entries]
         yield from alike([entry.value for entry in node.entries], values)
-    for child in node.children:
-        yield from visit(checked, child, exempt=exempt)
 
 
 def element_type(checked: Checked, node: Node, *, optional: bool) -> Type:

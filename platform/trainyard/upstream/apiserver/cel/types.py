@@ -254,6 +254,15 @@ class Unifier:
         return given if inner == given.parameters else Type(given.kind, given.name, inner)
 
 
+OPEN = frozenset({"param", "dyn", "error", "null"})
+"""Kinds of types that may agree with another one."""
+
+
+def differ(one: Type, two: Type) -> bool:
+    """Say quickly whether two types never agree, whatever type parameters stand for."""
+    return one.kind != two.kind and one.kind not in OPEN and two.kind not in OPEN
+
+
 def less_specific(one: Type, two: Type) -> bool:
     """Whether the first is equal to the second, or says less."""
     if one.kind in {"dyn", "param"}:

@@ -1,0 +1,87 @@
+"""Judges files that somebody names by the schemas and policies of a repository; what judges is imported only then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trainyard.base.system import files, reads
+from trainyard.base.system.git import blob_id
+
+if TYPE_CHECKING:
+    from trainyard.base.findings import Finding
+    from trainyard.judge.checks.places import Place
+    from trainyard.judge.checks.result import Result
+    from trainyard.judge.policies.policy import Policy
+    from trainyard.upstream.apiserver.judge import Apply
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """What files are judged against: releases, the schemas and policies of a repository, the files before."""
+
+    root: Path
+    place: Place | None
+    kubernetes: str | None
+    projects: Mapping[str, str] | None
+    allow_unknown: Sequence[str]
+    apply: Apply | None
+    gates: frozenset[str]
+    before: Sequence[tuple[str, bytes]] | None
+
+    def inputs(self) -> Iterator[str]:
+        """Yield texts that differ wherever files would be judged in another way."""
+        yield from (reads.absolute(self.root), str(self.kubernetes), str(self.apply), *sorted(self.gates), "")
+        yield from (str(self.projects is None), *map(str, sorted((self.projects or {}).items())), "")
+        yield from (*self.allow_unknown, "", str(self.before is None))
+        for name, data in self.before or ():
+            yield from (name, blob_id(data))
+        yield from ("", str(self.place and self.place.file))
+        if self.place is not None:
+            yield blob_id(files.read(self.place.file) or b"")
+
+    def judge(self, inputs: Sequence[tuple[str, bytes]]) -> Result:
+        """Judge files."""
+        from trainyard.base.system.data import schemas_dir
+        from trainyard.judge.checks import validate
+        from trainyard.judge.checks.kept_rules import open_for
+        from trainyard.upstream.apiserver.catalog.releases import Shelf
+
+        schemas, place = schemas_dir(self.root), self.place
+        release, installed = place.releases(Shelf(schemas).projects()) if place else (self.kubernetes, self.projects)
+        return validate.strangers(
+            inputs,
+            schemas,
+            kubernetes=release,
+            projects=installed,
+            allow_unknown=self.allow_unknown,
+            before=self.before,
+            rulebook=open_for(self.root),
+            apply=self.apply or ("server" if place else "client"),
+            gates=self.gates,
+            policies=python_policies(self.root),
+            where=place.where if place else validate.option,
+        )
+
+
+def python_policies(root: Path) -> list[Policy]:
+    """Return the policies in Python, our own and the repository's; those in CEL count where they are installed."""
+    from trainyard.judge.policies.policy import usable
+
+    return usable(modules(root))
+
+
+def broken_policies(root: Path) -> list[Finding]:
+    """Return the findings on broken policies in Python."""
+    from trainyard.judge.policies.policy import unusable
+
+    return list(unusable(modules(root)))
+
+
+def modules(root: Path) -> list[Path]:
+    """Return the files of policies in Python."""
+    from trainyard.base.system.data import policy_files
+
+    return [path for path in policy_files(root) if path.suffix == ".py"]
