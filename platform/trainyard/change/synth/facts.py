@@ -32,6 +32,8 @@ class RunFact:
     """The files' digest, as the ledger has it."""
     former: str = ""
     """The name that the job had before."""
+    lost: bool = False
+    """Whether no run can be made of it, as long as another file has an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,4 +176,4 @@ def row_of(fact: FileFact | ClusterFact) -> list[Any]:
 
 
 def _values(run: RunFact) -> tuple[object, ...]:
-    return run.cluster, run.job, run.spec, run.retired, run.number, run.files, run.digest, run.former
+    return run.cluster, run.job, run.spec, run.retired, run.number, run.files, run.digest, run.former, run.lost

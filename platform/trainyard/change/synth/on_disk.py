@@ -19,7 +19,7 @@ from trainyard.judge.checks.result import Result
 def judge_tree(
     root: Path,
     *,
-    clusters: Collection[str] = (),
+    clusters: Collection[str] | None = None,
     allow_unknown: Iterable[str] = (),
     base: str | None = None,
     against: str | None = None,

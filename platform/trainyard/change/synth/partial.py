@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from trainyard.base.findings import Finding
@@ -49,10 +49,12 @@ def judged(decided: Decided, made: Synthesis) -> Judged:
     return Judged(reading, decided.findings, tree, without, frozenset(left.keys() - rendered))
 
 
-def without_consequences(decided: Decided, findings: Iterable[Finding]) -> list[Finding]:
-    """Return findings on a tree without those that follow from errors in specs."""
+def without_consequences(decided: Decided, made: Synthesis, findings: Sequence[Finding]) -> list[Finding]:
+    """Return findings on a tree without those that follow from errors in specs, or in what becomes of runs."""
+    decisive = (finding.is_error and finding in made.decision.findings for finding in findings)
+    is_behind = decided.refused or any(decisive)
     return [
         finding
         for finding in findings
-        if not (decided.refused and finding.rule in FOLLOWS) and finding.location.file not in decided.without.extra
+        if not (is_behind and finding.rule in FOLLOWS) and finding.location.file not in decided.without.extra
     ]

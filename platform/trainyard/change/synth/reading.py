@@ -21,6 +21,7 @@ from trainyard.judge import preflight
 from trainyard.judge.checks.left_out import NamedJob
 from trainyard.judge.preflight import Checked, Remembered, Waivers
 from trainyard.judge.preflight.between import folders
+from trainyard.judge.preflight.waivers import Job
 from trainyard.render.kinds import Resolved
 from trainyard.render.tree import layout
 from trainyard.render.tree.wanted import Wanted, wanted_entry
@@ -102,6 +103,13 @@ class Reading:
             found += (NamedJob(team, run.job, run.cluster, file, run.retired, run.former) for run in fact.runs)
         return found
 
+    def lost(self) -> dict[Job, str]:
+        """Return the jobs of which no run can be made, by team and name, each with its file."""
+        known = {
+            (file.split("/")[1], run.job): file for file, fact in self.known.items() for run in fact.runs if run.lost
+        }
+        return {**known, **self.checked.lost}
+
     def waivers(self) -> Waivers:
         """Return the waivers of all specs, with what came of them so far."""
         return join_waivers(self.checked.waivers, self.root, {file: fact.waivers for file, fact in self.known.items()})
@@ -148,11 +156,11 @@ class Reading:
         for finding in self.findings:
             said[finding.location.file].append(finding)
         waivers = waivers_by_file(self.checked.waivers)
-        facts, printed, lost = dict(self.known), self.outputs, {*self.checked.lost.values()}
+        facts, printed, lost = dict(self.known), self.outputs, self.checked.lost
         for file, jobs in by_file.items():
-            if file not in lost and not any(finding.is_error for finding in said[file]):
+            if not any(finding.is_error for finding in said[file]):
                 small = sorted({path for job in jobs for path in job.small_files})
-                runs = [fact_of(job) for job in jobs]
+                runs = [fact_of(job, lost=(job.team, job.name) in lost) for job in jobs]
                 facts[file] = FileFact(
                     self.record.reads_of(file), small, runs, said[file], printed.get(file, ""), waivers.get(file, ())
                 )
@@ -221,7 +229,7 @@ def by_name(runs: Iterable[Resolved]) -> dict[tuple[str, str], Resolved]:
     return {(run.run.team_name, run.run.job_name): run for run in runs}
 
 
-def fact_of(job: JobFile) -> RunFact:
-    """Return the fact to remember of a job."""
+def fact_of(job: JobFile, *, lost: bool) -> RunFact:
+    """Return the fact to remember of a job, which is `lost` where no run could be made of it."""
     asked = wanted_entry(job)
-    return RunFact(asked.cluster, asked.job, asked.spec, asked.retired, asked.number, former=asked.former)
+    return RunFact(asked.cluster, asked.job, asked.spec, asked.retired, asked.number, former=asked.former, lost=lost)

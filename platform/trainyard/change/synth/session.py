@@ -126,7 +126,7 @@ def compared(decided: Decided, made: Synthesis, request: Request) -> Outcome:
     taken = claims.check(decided.base, ids, tree.contents, reading.specs.clusters, decided.terms.locate)
     notes = [*decided.notes, *taken]
     work = finish.finish(start.disk, tree, made.decision, notes=notes, checking=request.checking, git=start.git)
-    found = partial.without_consequences(decided, unwaived(reading, work, request))
+    found = partial.without_consequences(decided, made, unwaived(reading, work, request))
     return Outcome(
         (*decided.findings, *found),
         start.facts,

@@ -140,7 +140,7 @@ def without_errors(reading: Reading, findings: Sequence[Finding]) -> LeftOut:
     if not has_errors(findings):
         return NOTHING
     rest = [NamedJob.of(job) for job in reading.checked.rest]
-    return left_out(findings, reading.named_jobs(), rest=rest, lost=reading.checked.lost, small=reading.small())
+    return left_out(findings, reading.named_jobs(), rest=rest, lost=reading.lost(), small=reading.small())
 
 
 def decide(weighed: Weighed, base: Snapshot) -> Decided:

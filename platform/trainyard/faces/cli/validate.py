@@ -133,7 +133,7 @@ def command(
 
         with progress(quiet=quiet):
             result = judge_tree(
-                root, clusters=cluster or (), allow_unknown=allowed.patterns, base=base, against=against
+                root, clusters=cluster or None, allow_unknown=allowed.patterns, base=base, against=against
             )
     allowed.require_used(obj.object for obj in result.objects if obj.verdict == "unknown")
     report(result, format_, view_of("validate", Path() if paths else root, quiet=quiet, summary=summary, strict=strict))

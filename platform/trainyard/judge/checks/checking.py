@@ -77,6 +77,8 @@ class Checking:
     now: Snapshot | None = None
     context: frozenset[str] = frozenset()
     """Files below `generated/` that others refer to, and of which nothing is said."""
+    wrong: frozenset[str] = frozenset()
+    """Spec files with errors, of whose objects nothing is said either."""
 
     def parts(self, name: str) -> Parts | None:
         """Return the parts of a cluster's tree, None where nothing tells its contents without reading them."""
@@ -88,18 +90,19 @@ class Checking:
 
     def finish(self, result: Result) -> Result:
         """Return a cluster's result with the lines of specs, and without what is waived or was said of a job."""
-        if self.context:
-            result.objects = [judged for judged in result.objects if not self.is_context(judged.file)]
+        left = {f"{GENERATED}/{path}" for path in self.context}
+        result.objects = [judged for judged in result.objects if judged.file not in left] if left else result.objects
         result.findings = [
             finding
             for finding in map(self.with_spec_line, result.findings)
-            if not (self.is_context(finding.location.file) or self.covers(finding) or self.was_said(finding))
+            if not (self.is_context(finding) or self.covers(finding) or self.was_said(finding))
         ]
         return result
 
-    def is_context(self, file: str) -> bool:
-        """Say whether nothing is said of a file, since what it is rendered from has an error."""
-        return file.removeprefix(f"{GENERATED}/") in self.context
+    def is_context(self, finding: Finding) -> bool:
+        """Say whether a finding is on an object of which nothing is said, since what it comes from has an error."""
+        is_wrong = finding.spec is not None and finding.spec.file in self.wrong
+        return is_wrong or finding.location.file.removeprefix(f"{GENERATED}/") in self.context
 
     def with_spec_line(self, finding: Finding) -> Finding:
         """Return a finding with the line of the spec that its object is rendered from."""

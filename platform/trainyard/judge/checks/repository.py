@@ -32,7 +32,7 @@ from trainyard.upstream.apiserver.allowed import Allowed
 def validate_repository(
     root: Path,
     *,
-    clusters: Collection[str] = (),
+    clusters: Collection[str] | None = None,
     allow_unknown: Iterable[str] = (),
     base: str | None = None,
     against: str | None = None,
@@ -75,7 +75,7 @@ def judge_repository(
     root: Path,
     specs: JudgedSpecs,
     *,
-    clusters: Collection[str] = (),
+    clusters: Collection[str] | None = None,
     allow_unknown: Iterable[str] = (),
     base: str | None = None,
     against: str | None = None,
@@ -95,9 +95,9 @@ def judge_repository(
         result.skipped.append(Skipped("objects", without.sentence))
     if without.everything:
         return result
-    chosen = [cluster_of(name, checked.specs.clusters) for name in clusters if name not in without.clusters]
     everywhere = sorted(checked.specs.clusters)
-    names = [name for name in (chosen if clusters else everywhere) if name not in without.clusters]
+    chosen = [name for name in (everywhere if clusters is None else clusters) if name not in without.clusters]
+    names = [cluster_of(name, checked.specs.clusters) for name in chosen]
     checking = Checking(
         root,
         checked.specs,
@@ -110,6 +110,7 @@ def judge_repository(
         tree=tree,
         second=second,
         context=context_of(root, specs),
+        wrong=without.extra,
     )
     objects = Result()
     if against is None:
