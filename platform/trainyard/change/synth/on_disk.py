@@ -24,7 +24,7 @@ def judge_tree(
     base: str | None = None,
     against: str | None = None,
 ) -> Result:
-    """Return what `validate_repository` says of a repository, with what is remembered of specs that are as they were.
+    """Return the result of `validate_repository`, of whose specs only those are read that changed.
 
     Raises SpecError for a cluster that does not exist, and ToolError for a commit that does not.
     """
@@ -33,7 +33,7 @@ def judge_tree(
 
 
 def judge_specs(root: Path, *, ref: str | None = None) -> JudgedSpecs:
-    """Return the specs of a repository with everything that is wrong with them, as it weighs in this change.
+    """Return the specs of a repository with all findings on them, as they weigh in this change.
 
     Raises SpecError where the folder is no repository, and ToolError where `ref` is no commit.
     """

@@ -97,7 +97,7 @@ def compared(work: Work, *, diff: bool) -> str:
 
 
 def write(work: Work, *, quiet: bool) -> str:
-    """Write what differs, with a line that says how far it is, and return what was done."""
+    """Write the files that differ, show progress on a terminal, and return a sentence with their counts."""
     from trainyard.base.system.progress import tell
     from trainyard.faces.cli._progress import progress
 
