@@ -10,6 +10,7 @@ import time
 import pytest
 
 from conftest import ROOT
+from trainyard.base.system import progress
 from trainyard.judge.checks import parallel
 from trainyard.judge.checks.repository import validate_repository
 from trainyard.judge.checks.result import Result
@@ -60,17 +61,18 @@ def test_a_core_kind_needs_few_modules(tmp_path):
 
 
 def test_several_processes_find_what_one_finds(files, monkeypatch):
-    """Many files judged with several processes give the same result in the same order, and tell the share done."""
+    """Many files judged with several processes give the same result in the same order, and tell what is done."""
     alone = strangers(files, ROOT / "schemas")
     monkeypatch.setattr(parallel, "LARGE", 1)
     monkeypatch.setattr(parallel, "PART", 60_000)
-    shares = []
-    together = strangers(files, ROOT / "schemas", watch=shares.append)
+    told = []
+    with progress.shown_by(lambda *words: told.append(words)):
+        together = strangers(files, ROOT / "schemas")
     assert together == alone
     assert alone.errors > 0
     if parallel.pays(files):
-        assert len(shares) == len(parallel.split(parallel.Piece(*file) for file in files))
-    assert shares[-1] == 1
+        parts = len(parallel.split(parallel.Piece(*file) for file in files))
+        assert told == [("judging", done, parts, "MiB") for done in range(1, parts + 1)]
 
 
 CRD = b"""\
@@ -178,9 +180,10 @@ def test_updates_are_judged_by_several_processes(files, monkeypatch):
     alone = strangers(inputs, ROOT / "schemas", before=before)
     assert {change.word for change in alone.changes} >= {"added", "removed", "refused"}
     monkeypatch.setattr(parallel, "LARGE", 1)
-    shares = []
-    assert strangers(inputs, ROOT / "schemas", before=before, watch=shares.append) == alone
-    assert shares[-1] == 1
+    told = []
+    with progress.shown_by(lambda *words: told.append(words)):
+        assert strangers(inputs, ROOT / "schemas", before=before) == alone
+    assert told[-1] == ("judging", len(alone.objects), len(alone.objects), "objects")
 
 
 @pytest.mark.slow
@@ -191,6 +194,7 @@ def test_clusters_are_judged_apart(monkeypatch, tmp_path):
     alone = validate_repository(ROOT, clusters=clusters)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "several"))
     monkeypatch.setattr(parallel, "LARGE", 1)
-    shares = []
-    assert validate_repository(ROOT, clusters=clusters, watch=shares.append) == alone
-    assert shares == [0.5, 1]
+    told = []
+    with progress.shown_by(lambda *words: told.append(words)):
+        assert validate_repository(ROOT, clusters=clusters) == alone
+    assert told[-2:] == [("judging", 1, 2, "clusters"), ("judging", 2, 2, "clusters")]

@@ -12,7 +12,7 @@ from trainyard.base.documents import load
 from trainyard.base.documents.templates import name_template
 from trainyard.base.errors import SpecError
 from trainyard.base.findings import Finding
-from trainyard.base.system import files, memory, reads
+from trainyard.base.system import files, memory, progress, reads
 from trainyard.base.system.accepted import accepted_text
 from trainyard.base.system.repository import CLUSTERS, EXTRA, JOBS, SETTINGS, TEAMS, is_repository, team_file
 from trainyard.base.system.trust import IDLE, checkout
@@ -169,7 +169,10 @@ class Loading:
         places, findings = layout.jobs(listed)
         self.places = places
         places = [place for place in places if place.path not in self.skip]
-        yaml = [job_files.candidate(place, self.job_text(place.path)) for place in places if not place.is_python]
+        plain = [place for place in places if not place.is_python]
+        yaml = [
+            job_files.candidate(place, self.job_text(place.path)) for place in progress.each(plain, "reading", "jobs")
+        ]
         self.named = job_files.named_as_files(yaml)
         small = self.small | self.named
         written, self.rest, wrong = job_files.jobs(yaml, small)

@@ -33,10 +33,20 @@ class Folder:
     path: Path
     names: tuple[str, ...] = ()
     contents: Mapping[str, bytes | None] = field(default_factory=dict)
+    _known: dict[str, tuple[reads.Digests, str, str]] = field(default_factory=dict)
+    """Paths and digests of files that were looked at: in a fleet a cluster's file is looked at by each team's check."""
 
     def note(self, name: str, sort: str = reads.FILE) -> None:
         """Write down that a file was looked at, or looked for."""
-        reads.note_file(self.path / name, self.contents.get(name), sort)
+        digests = reads.digests()
+        if digests is None:
+            return
+        known = self._known.get(name)
+        if known is None or known[0] is not digests:
+            content = self.contents.get(name)
+            digest = reads.ABSENT if content is None else digests.name_content(content)
+            self._known[name] = known = digests, reads.absolute(self.path / name), digest
+        reads.note(sort, *known[1:])
 
     def note_names(self, within: str = "") -> None:
         """Write down that somebody looked which files there are, below one folder of this if that is given."""

@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from trainyard.base.errors import ToolError
 from trainyard.base.system import files, git_command, process
@@ -21,8 +22,7 @@ BATCH = 4096
 """Objects asked for at once; bounds the memory that reading takes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Staged:
+class Staged(NamedTuple):
     """A path in the index."""
 
     path: str

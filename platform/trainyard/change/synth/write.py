@@ -79,7 +79,7 @@ def compare(tree: Tree, disk: Mapping[str, str | None], folder: Path) -> Changes
     leftover = [path for path in disk if files.is_temporary(path)]
     strays = [path for path in disk if path not in wanted and not files.is_temporary(path)]
     ours = Ownership(folder, tree.base)
-    parents = {folder for path in wanted for folder in folders_of(path)}
+    parents = folders_of(wanted)
     blocking = [path for path in strays if path in parents]
     blocking += [path for path in write if path in disk and disk[path] is None]
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
@@ -91,10 +91,15 @@ def compare(tree: Tree, disk: Mapping[str, str | None], folder: Path) -> Changes
     return Changes(*(tuple(sorted(group)) for group in groups))
 
 
-def folders_of(path: str) -> Iterator[str]:
-    """Yield every folder that a path is in."""
-    while path := path.rpartition("/")[0]:
-        yield path
+def folders_of(paths: Iterable[str]) -> set[str]:
+    """Return every folder that a path is in."""
+    found: set[str] = set()
+    for path in paths:
+        folder = path.rpartition("/")[0]
+        while folder and folder not in found:
+            found.add(folder)
+            folder = folder.rpartition("/")[0]
+    return found
 
 
 class Ownership:

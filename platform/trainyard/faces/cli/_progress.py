@@ -1,60 +1,89 @@
-"""A bar on standard error where somebody watches; nothing in a pipe."""
+"""A line on standard error that says how far long work has come, where somebody looks at a terminal."""
 
 from __future__ import annotations
 
+import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TextIO
+
+from trainyard.base.system.progress import shown_by
 
 PATIENCE_SECONDS = 1.0
-"""What is done sooner shows no bar."""
+"""What is done sooner shows no line."""
 
-STEP = 0.01
+OFTEN_SECONDS = 0.1
+"""The time between two drawings."""
+
+ERASE = "\r\x1b[K"
+"""Goes to the start of the line, and erases what is right of that (ECMA-48, CR and EL)."""
 
 
 @contextmanager
-def progress(title: str) -> Iterator[Callable[[float], None]]:
-    """Give a function that is told the share done, from 0 to 1."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
+def progress(*, quiet: bool = False) -> Iterator[None]:
+    """Show how far the work inside has come; the line is erased when it ends, however that is."""
+    if quiet or not is_shown(sys.stderr):
+        yield
         return
-    bar = Bar(title)
+    line = Line(sys.stderr)
     try:
-        yield bar.show
+        with shown_by(line.show):
+            yield
     finally:
-        bar.end()
+        line.erase()
 
 
-class Bar:
-    """A bar that appears when the work takes long, and goes when it is done.
+def is_shown(stream: TextIO | None) -> bool:
+    """Say whether somebody looks at a stream who can be shown a line that changes."""
+    automated = os.environ.get("CI", "").lower() in {"1", "true"}
+    if stream is None or automated or os.environ.get("TERM", "dumb") == "dumb":
+        return False
+    try:
+        return stream.isatty()
+    except ValueError:  # closed
+        return False
 
-    It draws when it is told something, from no thread of its own: the work may split processes off.
+
+class Line:
+    """A line that appears when the work takes long.
+
+    It is drawn when somebody tells how far he is, by no thread of its own: the work may split processes off, which
+    draw nothing.
     """
 
-    def __init__(self, title: str) -> None:
-        self.title = title
-        self.started = time.monotonic()
-        self.shown = 0.0
-        self.draw: Callable[[float], None] | None = None
-        self.end: Callable[[], None] = lambda: None
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+        self.process = os.getpid()
+        self.due = time.monotonic() + PATIENCE_SECONDS
+        self.is_drawn = False
 
-    def show(self, share: float) -> None:
-        """Draw the share that is done, a hundredth at least between two drawings."""
-        if share - self.shown < STEP or time.monotonic() - self.started < PATIENCE_SECONDS:
-            return
-        self.shown = share
-        if self.draw is None:
-            self.draw = self.begin()
-        self.draw(share)
+    def show(self, what: str, done: int, total: int, noun: str) -> None:
+        """Draw how many of how many things are done, if the last time is long ago."""
+        now = time.monotonic()
+        if now >= self.due and os.getpid() == self.process:
+            self.due = now + OFTEN_SECONDS
+            self.is_drawn = True
+            self.write(f"{what}: {done:,} of {total:,} {noun}"[: self.room()])
 
-    def begin(self) -> Callable[[float], None]:
-        """Start to draw."""
-        from rich.console import Console
-        from rich.progress import Progress
+    def room(self) -> int:
+        """Return how many characters fit into a line, which ends before the last column: some terminals wrap there."""
+        try:
+            return max(0, os.get_terminal_size(self.stream.fileno()).columns - 1)
+        except (OSError, ValueError):
+            return 0
 
-        bar = Progress(console=Console(stderr=True), transient=True, auto_refresh=False)
-        task = bar.add_task(self.title, total=1.0)
-        bar.start()
-        self.end = bar.stop
-        return lambda share: bar.update(task, completed=share, refresh=True)
+    def erase(self) -> None:
+        """Erase the line."""
+        if self.is_drawn and os.getpid() == self.process:
+            self.write("")
+
+    def write(self, text: str) -> None:
+        """Put a text in the place of the line; a terminal that is gone is left alone."""
+        try:
+            self.stream.write(ERASE + text)
+            self.stream.flush()
+        except (OSError, ValueError):
+            self.due = float("inf")
+            self.is_drawn = False

@@ -57,13 +57,13 @@ def command(
 
     require(format_)
     named = _paths.sort(files) if files else _paths.Named({root.resolve(): [""]})
-    result = checked(named, base)
+    result = checked(named, base, quiet=quiet)
     shown = (sys.stdout if format_ == "text" else sys.stderr) if diff else None  # a program reads the report alone
     for _ in range(ROUNDS if fix or diff else 0):
         if not mend(result, write=fix, shown=shown) or not fix:
             break
         files = [item for item in map(there, files or ()) if item]
-        result = checked(_paths.sort(files) if files else named, base)
+        result = checked(_paths.sort(files) if files else named, base, quiet=quiet)
     ignore(result, root, rules=ignored, baseline=baseline, write_baseline=write_baseline)
     count = len(files or ())
     view = view_of("check", Path(), quiet=quiet, summary=summary, strict=strict, verbose=verbose, files=count)
@@ -77,7 +77,7 @@ def there(file: str) -> str | None:
     return next((str(path) for path in (Path(file), renamed) if path.exists()), None)
 
 
-def checked(named: Named, base: str | None) -> Result:
+def checked(named: Named, base: str | None, *, quiet: bool) -> Result:
     """Return the findings on files, with paths relative to the current folder."""
     from trainyard import __version__
     from trainyard.change.plan.read.findings import everything
@@ -88,8 +88,14 @@ def checked(named: Named, base: str | None) -> Result:
     result = Result()
     automated = os.environ.get("CI", "").lower() in {"1", "true"}
     for root, files in named.repositories.items():
-        with progress("checking") as watch:
-            whole, printed = everything(root, __version__, ref=base, automated=automated and "" in files, watch=watch)
+        with progress(quiet=quiet):
+            whole, printed = everything(
+                root,
+                __version__,
+                ref=base,
+                automated=automated and "" in files,
+                about=_paths.alone(files),
+            )
         print_output(printed)
         found, elsewhere = (whole, 0) if "" in files else _paths.about(whole, files)
         if elsewhere:

@@ -35,6 +35,7 @@ def command(
     from trainyard.change.plan import render
     from trainyard.change.plan.assemble import make_plan_with_sources
     from trainyard.change.plan.read.judged_objects import skipped
+    from trainyard.faces.cli._progress import progress
     from trainyard.faces.report import require
     from trainyard.faces.report.legible import legible
     from trainyard.judge.checks.result import Result
@@ -44,14 +45,15 @@ def command(
     if svg is not None:
         svg = _pictures.folder_for(svg, root)
     try:
-        plan, known = make_plan_with_sources(root, __version__, ref=base, automated=automated)
+        with progress(quiet=quiet):
+            plan, known = make_plan_with_sources(root, __version__, ref=base, automated=automated)
     except FAULTS as error:
         from trainyard.specs.load import read_repository
 
         if why := extra_error(read_repository(root).specs):
             raise SpecError(why) from error
         raise
-    left_out = skipped(root)
+    left_out = [*skipped(root), *plan.skipped]
     drawn: Links = {}
     if svg is not None:
         found = _pictures.of_change(known, plan, everything=everything)

@@ -15,6 +15,8 @@ from trainyard.faces.report.legible import escaped
 
 if TYPE_CHECKING:
     from trainyard.change.synth.finish import Work
+    from trainyard.change.synth.session import Outcome
+    from trainyard.judge.checks.result import Result
 
 EXAMPLES = ("trainyard synth", "trainyard synth --check --base origin/main")
 
@@ -40,32 +42,46 @@ def command(
     from trainyard.change.synth import session
     from trainyard.faces.cli._progress import progress
     from trainyard.faces.report import require
-    from trainyard.judge.checks.result import Result
 
     require(format_)
     automated = os.environ.get("CI", "").lower() in {"1", "true"}
-    with progress("rendering") as watch:
-        outcome = session.run(root, __version__, ref=base, checking=check, automated=automated, show=watch)
+    with progress(quiet=quiet):
+        outcome = session.run(root, __version__, ref=base, checking=check, automated=automated)
     print_output(outcome.printed)
     plainly = format_ == "text" and not summary
+    result = all_findings(root, outcome, base)
     if plainly:
-        show(outcome.findings, root)
+        show(result.findings, root)
+        for skipped in () if quiet else result.skipped:
+            say(f"skipped {skipped.rule}: {skipped.why}", error=True)
     work = outcome.work
     failed = outcome.refused or (strict and bool(outcome.findings))
     said = ""
     if check and work is not None:
         said = compared(work, diff=plainly and not quiet)
     elif work is not None and not failed:
-        said = write(work)
+        said = write(work, quiet=quiet)
     elif failed and plainly:
         say("nothing was written", error=True)
     if said and plainly and not quiet:
         page(said)
     elif not plainly:
-        result = Result(findings=list(outcome.findings), notes=[said] if said else [])
+        result.notes = [said] if said else []
         report(result, format_, view_of("synth", root, quiet=quiet, summary=summary, strict=strict))
     outcome.save()
     return int(failed)
+
+
+def all_findings(root: Path, outcome: Outcome, base: str | None) -> Result:
+    """Return what there is to say of a synth: where it is refused, what `check` says, else what is said of specs."""
+    from trainyard.judge.checks.result import Result
+
+    if not outcome.refused:
+        return Result(findings=list(outcome.findings))
+    from trainyard.change.plan.read.findings import of_outcome
+
+    found = of_outcome(root, outcome, ref=base)
+    return Result(findings=found.findings, skipped=[item for item in found.skipped if item.rule == "objects"])
 
 
 def compared(work: Work, *, diff: bool) -> str:
@@ -80,14 +96,15 @@ def compared(work: Work, *, diff: bool) -> str:
     return "\n".join([first, *map(escaped, names[:SHOWN]), *more])
 
 
-def write(work: Work) -> str:
-    """Write what differs, with a bar where somebody watches, and return what was done."""
+def write(work: Work, *, quiet: bool) -> str:
+    """Write the files that differ, show progress on a terminal, and return a sentence with their counts."""
+    from trainyard.base.system.progress import tell
     from trainyard.faces.cli._progress import progress
 
     total = len(work.changes.write) + len(work.changes.remove) + len(work.changes.leftover)
-    with progress("writing") as watch:
+    with progress(quiet=quiet):
         for done, _ in enumerate(work.write(), 1):
-            watch(done / total)
+            tell("writing", done, total, "files")
     wrote, removed = len(work.changes.write), len(work.changes.remove)
     gone = f", removed {removed}" if removed else ""
     said = f"wrote {plural(wrote, 'file')}{gone}" if total else "nothing to write"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -116,7 +116,7 @@ def command(
     if apply is not None and apply not in WAYS:
         raise TrainyardError(f"--apply {apply!r} must be one of: {', '.join(WAYS)}")
     if paths:
-        with progress("judging") as watch:
+        with progress(quiet=quiet):
             result = check_named_files(
                 spelled_out(paths),
                 root,
@@ -129,20 +129,19 @@ def command(
                 gates=gates,
                 old=old,
                 against=against,
-                watch=watch,
             )
     else:
         from trainyard.base.system.repository import is_repository
-        from trainyard.judge.checks.repository import validate_repository
+        from trainyard.change.synth.on_disk import judge_tree
 
         if not is_repository(root):
             raise TrainyardError(
                 "this folder is not in a repository; name files, or read standard input: trainyard validate -"
             )
 
-        with progress("judging") as watch:
-            result = validate_repository(
-                root, clusters=cluster or (), allow_unknown=allowed.patterns, base=base, against=against, watch=watch
+        with progress(quiet=quiet):
+            result = judge_tree(
+                root, clusters=cluster or None, allow_unknown=allowed.patterns, base=base, against=against
             )
     allowed.require_used(obj.object for obj in result.objects if obj.verdict == "unknown")
     top = Path() if paths else root
@@ -164,7 +163,6 @@ def check_named_files(
     gates: frozenset[str] = frozenset(),
     old: Sequence[str] | None = None,
     against: str | None = None,
-    watch: Callable[[float], None] = lambda _: None,
 ) -> Result:
     """Judge what somebody names; files of a generated tree against the releases of their cluster, if none are given.
 
@@ -211,7 +209,7 @@ def check_named_files(
             parts = join(parts, olds)
         for part in parts:
             before = matching(olds, part) if old or against else None
-            judging = of_files.Judging(root, part, allow_unknown, apply, gates, before, watch)
+            judging = of_files.Judging(root, part, allow_unknown, apply, gates, before)
             judged = kept.judge(judging.judge, part.files, *judging.inputs())
             twice.weigh(judged, found.resources)
             result.extend(judged)

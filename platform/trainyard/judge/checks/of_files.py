@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,7 +28,6 @@ class Judging:
     apply: Apply | None
     gates: frozenset[str]
     before: Sequence[tuple[str, bytes]] | None
-    watch: Callable[[float], None]
 
     def inputs(self) -> Iterator[str]:
         """Yield texts that differ wherever files would be judged in another way."""
@@ -64,7 +63,6 @@ class Judging:
             apply=self.apply or ("server" if place else "client"),
             gates=self.gates,
             policies=python_policies(self.root),
-            watch=self.watch,
             where=part.where,
             whole=part.whole,
         )

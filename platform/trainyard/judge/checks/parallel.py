@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from trainyard.base.documents import is_plain
 from trainyard.base.findings import Location
+from trainyard.base.system import progress
 from trainyard.base.system.pool import split_off
 from trainyard.judge.checks.inputs import decode
 from trainyard.judge.checks.result import Result
@@ -77,7 +78,7 @@ def each(items: Sequence[T], judge: Callable[[T], R]) -> Iterator[R]:
         yield from pool.imap(_item, range(len(items)))
 
 
-def judge_inputs(inputs: Iterable[Input], judge: Judge, alone: Alone, watch: Callable[[float], None]) -> Result | None:
+def judge_inputs(inputs: Iterable[Input], judge: Judge, alone: Alone) -> Result | None:
     """Judge inputs with several processes; None where a kind was spelt so that it was not seen to concern them all."""
     parts = split(piece for input_ in inputs for piece in cut(*input_))
     known = [*shared_objects([piece for part in parts for piece in part])]
@@ -88,7 +89,7 @@ def judge_inputs(inputs: Iterable[Input], judge: Judge, alone: Alone, watch: Cal
             if results is None:
                 return None
             found += ((piece, *one_result) for piece, one_result in zip(parts[number], results, strict=True))
-            watch((number + 1) / len(parts))
+            progress.tell("judging", number + 1, len(parts), "MiB")
     result = join_results(found)
     if said := neighbours.note(known):
         result.notes.append(said)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from trainyard.base.errors import ToolError, TrainyardError
 from trainyard.base.findings import Finding, Skipped
-from trainyard.base.system import cache
-from trainyard.base.system.git import Git, absent, find
+from trainyard.base.memory import NOTHING_KNOWN, Memory
+from trainyard.base.system import cache, files
+from trainyard.base.system.git import absent, find
 from trainyard.base.system.ignored import Excluded
 from trainyard.base.system.repository import GENERATED
 from trainyard.base.system.revisions import resolve
@@ -18,7 +20,7 @@ from trainyard.render.tree import claims, layout
 from trainyard.render.tree.commit import base_of, contents
 from trainyard.render.tree.disk import CACHE, Disk
 from trainyard.render.tree.origins import locator
-from trainyard.render.tree.snapshot import Snapshot, from_disk, from_git
+from trainyard.render.tree.snapshot import Snapshot, files_alone, from_git
 from trainyard.specs.sources import Specs
 
 
@@ -45,34 +47,54 @@ class Before:
 
 
 def before(
-    root: Path, specs: Specs, clusters: Iterable[str], *, tree: Snapshot | None = None, ref: str | None = None
+    root: Path,
+    specs: Specs,
+    clusters: Iterable[str],
+    *,
+    now: Snapshot | None,
+    base: Snapshot | None = None,
+    ref: str | None = None,
+    context: Collection[str] = (),
+    memory: Memory = NOTHING_KNOWN,
 ) -> Before:
-    """Return the objects at the base of a change, to which `ref` leads; `tree` is the tree that is not on disk.
+    """Return the objects at the base of a change that are other in the tree `now`, None without Git.
 
+    `ref` leads to the base, where that was not read already. Nothing is said of the files in `context`, which are
+    named by their paths below `generated/`.
     Raises ToolError where `ref` is no commit.
     """
-    git = find(root)
-    if git is None or not specs.repository.live:
+    git = find(root) if base is None else None
+    if now is None or not specs.repository.live:
         return Before()
     try:
-        base = from_git(git, base_of(git, ref, revision=specs.repository.revision))
+        if git is not None:
+            base = from_git(git, base_of(git, ref, revision=specs.repository.revision), memory)
     except ToolError as error:
         if ref is not None:
             raise
         return Before(skipped=(Skipped("update", f"the base of this change is unknown: {error}"),))
-    if not base.live:
+    if base is None or not base.live:
         return Before()
-    now = tree or on_disk(root, git)
-    found = claims.check(base, now.files, now.contents, specs.clusters, locator(specs))
+    ids = {path: oid for path, oid in now.files.items() if path not in context} if context else now.files
+    found = claims.check(base, ids, now.contents, specs.clusters, locator(specs))
     return Before(replaced_objects(base, now, clusters), tuple(found))
 
 
-def on_disk(root: Path, git: Git) -> Snapshot:
-    """Return the tree at hand."""
-    disk = Disk(root, cache.private(CACHE, outside=root), git.algorithm)
-    now = from_disk(root / GENERATED, disk.scan(GENERATED))
+def on_disk(root: Path, disk: Disk | None = None) -> Snapshot | None:
+    """Return the files of the tree at hand, without its ledgers; None where there is no Git."""
+    if disk is None:
+        git = find(root)
+        if git is None:
+            return None
+        disk = Disk(root, cache.private(CACHE, outside=root), git.algorithm)
+    found = {path: oid for path, oid in disk.scan(GENERATED).items() if oid is not None}
     disk.save()
-    return now
+    return files_alone(found, partial(read_each, root / GENERATED), disk.algorithm)
+
+
+def read_each(folder: Path, paths: Iterable[str]) -> Iterator[bytes]:
+    """Yield the contents of files below a folder; none of one that is gone."""
+    return (files.read(folder / path) or b"" for path in paths)
 
 
 def replaced_objects(

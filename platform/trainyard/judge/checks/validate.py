@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from trainyard.base.exposed import exposed_credentials
 from trainyard.base.findings import Location
 from trainyard.base.manifests import Manifest
-from trainyard.base.system import memory
+from trainyard.base.system import memory, progress
 from trainyard.judge.checks import parallel, sorting, twice
 from trainyard.judge.checks.inputs import decode
 from trainyard.judge.checks.places import option
@@ -40,7 +40,6 @@ def strangers(
     apply: Apply = "server",
     gates: frozenset[str] = frozenset(),
     policies: Sequence[Policy] = (),
-    watch: Callable[[float], None] = lambda _: None,
     where: Callable[[str], Location] = option,
     whole: bool = False,
 ) -> Result:
@@ -50,8 +49,8 @@ def strangers(
     inputs define their kinds. `before` are the files as they were: with them the rules of updates count, and the
     result says what becomes of each object. The policies in Python among `policies` are asked as far as the files go:
     what is not among them may be on the cluster, unless the files are the `whole` of it. `apply` is how objects come
-    to the server, `gates` are those that are on. `watch` is told the share that is done, `where` says where a release
-    was chosen. Much is judged with a process for each core.
+    to the server, `gates` are those that are on. `where` says where a release was chosen. Much is judged with a process
+    for each core.
     """
     result = Result()
     known, findings = catalog.load(schemas, kubernetes=kubernetes, projects=projects, where=where)
@@ -62,10 +61,8 @@ def strangers(
         files, olds = list(inputs), None if before is None else decode_all(before, Result())
         several = parallel.pays(files)
         apart = several and olds is None and not policies  # which look at all objects
-        found = parallel.judge_inputs(files, judge, part, watch) if apart else None
-        result.extend(
-            found or alone(files, judge, olds=olds, policies=policies, several=several, whole=whole, watch=watch)
-        )
+        found = parallel.judge_inputs(files, judge, part) if apart else None
+        result.extend(found or alone(files, judge, olds=olds, policies=policies, several=several, whole=whole))
     result.add(twice.check(result.objects))
     result.hide()
     result.notes.append(assumed_releases(known, kubernetes=kubernetes, projects=projects))
@@ -91,7 +88,6 @@ def alone(
     policies: Sequence[Policy] = (),
     several: bool = False,
     whole: bool = False,
-    watch: Callable[[float], None] = lambda _: None,
 ) -> Result:
     """Judge files that are decoded in this process: CRDs among them define kinds, policies and what is looked up count.
 
@@ -105,12 +101,12 @@ def alone(
     updates = None if olds is None else Updates(judge, olds, manifests)
     say = judge.judge if updates is None else updates.judge
     if any(manifest.kind == POLICY for manifest in manifests):
-        kept = list(watch_judgements(map(say, manifests), len(manifests), watch))
+        kept = list(judgements_of(manifests, say))
         collect(result, kept, run_admission(kept, judge.catalog), updates)
     elif several:
-        share(result, manifests, say, updates, watch)
+        share(result, manifests, say, updates)
     else:
-        collect(result, watch_judgements(map(say, manifests), len(manifests), watch), Outcome(), updates)
+        collect(result, judgements_of(manifests, say), Outcome(), updates)
     if updates is not None:
         result.changes = [*(result.changes or ()), *updates.removed()]
         exposed = (found for old in updates.before.values() for found in exposed_credentials(old))
@@ -138,7 +134,6 @@ def share(
     manifests: Sequence[Manifest],
     say: Callable[[Manifest], Judgement],
     updates: Updates | None,
-    watch: Callable[[float], None],
 ) -> None:
     """Add to the result what several processes say of objects, some at a time."""
 
@@ -150,16 +145,12 @@ def share(
     parts = [manifests[start : start + SHARE] for start in range(0, len(manifests), SHARE)]
     for number, found in enumerate(parallel.each(parts, judged), 1):
         result.extend(found)
-        watch(number / len(parts))
+        progress.tell("judging", min(number * SHARE, len(manifests)), len(manifests), "objects")
 
 
-def watch_judgements(
-    judgements: Iterable[Judgement], count: int, watch: Callable[[float], None]
-) -> Iterator[Judgement]:
-    """Yield judgements, and tell the share that is done."""
-    for number, judgement in enumerate(judgements, 1):
-        yield judgement
-        watch(number / count)
+def judgements_of(manifests: Sequence[Manifest], say: Callable[[Manifest], Judgement]) -> Iterator[Judgement]:
+    """Yield the judgement on each object."""
+    return map(say, progress.each(manifests, "judging", "objects"))
 
 
 def decode_all(inputs: Iterable[tuple[str, bytes]], result: Result) -> list[Manifest]:

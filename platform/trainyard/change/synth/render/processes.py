@@ -7,23 +7,20 @@ import importlib
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
 from typing import Any
 
-from trainyard.base.system import reads
+from trainyard.base.system import progress, reads
 from trainyard.base.system.pool import split_off
 from trainyard.base.system.reads import Seen
 from trainyard.base.system.repository import cluster_file
 from trainyard.change.synth.render.text import Rendered
 from trainyard.render.kinds import Resolved
 from trainyard.specs.sources import Specs
-
-Show = Callable[[float], None]
-"""Told the share that is done, from 0 to 1."""
 
 CLUSTER = 100
 """A cluster's folders take about as long as this many runs."""
@@ -57,8 +54,8 @@ class Rendering:
     """Where programs of one's own are."""
     policies: Sequence[Mapping[str, Any]] = ()
 
-    def render(self, clusters: Sequence[str], runs: Sequence[Resolved], show: Show = lambda _: None) -> list[Rendered]:
-        """Return every folder of the clusters, runs' own apart, and of the runs; `show` is told the share done."""
+    def render(self, clusters: Sequence[str], runs: Sequence[Resolved]) -> list[Rendered]:
+        """Return every folder of the clusters, runs' own apart, and of the runs."""
         found: list[Rendered] = []
         asked = {f"runs/{run.run.team_name}/{run.run.name}" for run in runs}
         begun: set[str] = set()
@@ -69,7 +66,7 @@ class Rendering:
                 ready += 1
             else:
                 begun.add(folder.cluster)
-            show((CLUSTER * len(begun) + ready) / (CLUSTER * len(clusters) + len(runs)))
+            progress.tell("rendering", ready + len(begun), len(runs) + len(clusters), "runs and clusters")
         return found
 
     def folders(self, clusters: Sequence[str], runs: Sequence[Resolved]) -> Iterator[Rendered]:

@@ -17,7 +17,7 @@ from trainyard.base.documents import Path as Steps
 from trainyard.base.findings import Finding, Location, without_indexes
 from trainyard.base.manifests import Manifest
 from trainyard.base.rules import Rule
-from trainyard.base.system import reads
+from trainyard.base.system import progress, reads
 from trainyard.base.system.data import schemas_dir
 from trainyard.base.system.unforeseen import UNFORESEEN
 from trainyard.judge.policies import run as policies_run
@@ -52,7 +52,7 @@ def check(
     for run in runs:
         if not run.run.job.retired:
             by_place[run.run.cluster_name, run.run.team_name].append(run)
-    for (cluster, owner), here in by_place.items():
+    for (cluster, owner), here in progress.each([*by_place.items()], "checking objects", "teams on clusters"):
         with reads.about(*{run.run.source.file for run in here}):
             said = of_team(specs, cluster, owner, here, asked, home)
         yield from said
