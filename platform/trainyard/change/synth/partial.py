@@ -31,7 +31,7 @@ class Judged:
     """Files of that, below `generated/`: others may refer to them, but nothing is said of them."""
 
     def specs(self) -> JudgedSpecs:
-        """Return what those need who judge the objects."""
+        """Return the specs and their tree, for the judgement of objects."""
         checked = replace(self.reading.checked, findings=list(self.findings), waivers=self.reading.waivers())
         start = self.reading.start
         named, base = self.reading.named_jobs(), self.tree.base

@@ -136,7 +136,7 @@ def weigh(based: Based) -> Weighed:
 
 
 def without_errors(reading: Reading, findings: Sequence[Finding]) -> LeftOut:
-    """Return what cannot be rendered for the errors among findings; a job with frozen ones is as at the base."""
+    """Return the parts that errors keep from being rendered; a job with frozen ones is as at the base."""
     if not has_errors(findings):
         return NOTHING
     rest = [NamedJob.of(job) for job in reading.checked.rest]

@@ -73,7 +73,7 @@ def command(
 
 
 def all_findings(root: Path, outcome: Outcome, base: str | None) -> Result:
-    """Return what there is to say of a synth: where it is refused, what `check` says, else what is said of specs."""
+    """Return the findings of a synth: where it is refused, those of `check` too."""
     from trainyard.judge.checks.result import Result
 
     if not outcome.refused:

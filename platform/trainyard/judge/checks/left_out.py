@@ -167,7 +167,7 @@ def left_out(
     lost: Mapping[Job, str] | None = None,
     small: Mapping[str, Collection[str]] | None = None,
 ) -> LeftOut:
-    """Return what cannot be rendered for the errors among findings.
+    """Return the parts that errors among findings keep from being rendered.
 
     `jobs` are all that could be read, and `rest` those of which only some fields could be; `lost` are those of which no
     run could be made, with their files; `small` has the small files that the jobs of each file name. An error on a

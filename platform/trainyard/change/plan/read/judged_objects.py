@@ -54,7 +54,7 @@ def begin(root: Path, judged: Judged, *, world: World, ref: str | None = None) -
         return found
 
     doubtful = ahead.begin(wrong) if asked else list[str]
-    return lambda: weighed(root, wrong_ones, judged.specs(), ref, second=second) if (wrong_ones := doubtful()) else []
+    return lambda: weighed(root, left, judged.specs(), ref, second=second) if (left := doubtful()) else []
 
 
 def weighed(root: Path, clusters: Sequence[str], specs: JudgedSpecs, ref: str | None, *, second: bool) -> list[Finding]:
