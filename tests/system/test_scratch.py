@@ -111,3 +111,13 @@ def test_a_link_is_no_temporary_file(tmp_path):
     link.symlink_to(other)
     assert not files.sweep(link, top=tmp_path)
     assert Path(other).read_text() == "kept"
+
+
+def test_a_folder_that_another_command_takes_at_once_is_made_again(tmp_path, monkeypatch):
+    """Between making a folder and holding it, the sweep of a command that ends may remove it."""
+    gone, kept = tmp_path / "trainyard-base-gone0000", tmp_path / "trainyard-base-kept0000"
+    kept.mkdir(mode=0o700)
+    made = iter([gone, kept])
+    monkeypatch.setattr(tempfile, "mkdtemp", lambda prefix: str(next(made)))
+    with scratch.folder("base") as folder:
+        assert folder == kept

@@ -27,7 +27,10 @@ def make(sort: str) -> Path:
     """Make a folder that nobody else may enter, and hold it until `remove`, or until this process ends."""
     while True:
         path = Path(tempfile.mkdtemp(prefix=f"trainyard-{sort}-"))
-        handle = os.open(path, os.O_RDONLY) if os.name == "posix" else -1
+        try:
+            handle = os.open(path, os.O_RDONLY) if os.name == "posix" else -1
+        except FileNotFoundError:  # another command ended meanwhile, and took it for what a killed one left
+            continue
         if handle < 0 or held.hold(handle, path):
             _held[path] = handle
             return path
