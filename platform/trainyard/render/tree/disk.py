@@ -115,9 +115,10 @@ class Disk:
                 self.store.put(self._key(name), json.dumps(now, separators=(",", ":")).encode())
 
     def _read(self, path: Path, status: files.Status | os.stat_result, signature: str) -> list[str] | None:
+        settled = is_settled(status)  # before it is read: what changes while it is read may leave its times as they are
         with reads.apart():  # a file is read for its id, and once; whoever goes by its content says so
             data = files.read(path)
-        return None if data is None else [signature if is_settled(status) else "", blob_id(data, self.algorithm)]
+        return None if data is None else [signature if settled else "", blob_id(data, self.algorithm)]
 
 
 def sign(status: files.Status | os.stat_result) -> str:
