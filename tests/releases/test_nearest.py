@@ -9,7 +9,7 @@ from make import CLUSTER, make_cluster, write_repository
 from trainyard.base.findings import Severity
 from trainyard.base.versions import line, minor, same
 from trainyard.judge import preflight
-from trainyard.judge.checks.repository import Checking
+from trainyard.judge.checks.checking import Checking
 from trainyard.judge.checks.result import Result
 from trainyard.render.operators import operators
 from trainyard.render.operators.install import sites

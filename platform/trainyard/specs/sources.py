@@ -9,6 +9,7 @@ from typing import Any
 
 from trainyard.base.documents import Document, Path
 from trainyard.base.findings import Location
+from trainyard.base.system.repository import JOBS
 from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.models.job import Job
 from trainyard.specs.models.repository import Repository
@@ -56,6 +57,11 @@ class JobFile:
     """Text of each `files[].source`."""
     guessed: frozenset[str] = frozenset()
     """Fields that are missing or wrong, of what is left of a broken job."""
+
+    @property
+    def small_files(self) -> list[str]:
+        """The small files that the job names."""
+        return [f"{JOBS}/{self.team}/{file.source}" for file in self.job.files]
 
 
 @dataclass(frozen=True, slots=True)

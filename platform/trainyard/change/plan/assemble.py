@@ -70,6 +70,7 @@ def assemble(change: Change) -> tuple[Plan, Known]:
         dangers=tuple(dict.fromkeys((*dangers_of(platform, told), *compared.dangers))),
         findings=deduplicate(findings, compared, told),
         rebuild=rebuild(outlooks.asked),
+        skipped=change.verdict.skipped,
     )
     return plan, Known(change.sides, change.read_clusters, change.cluster_names, change.memory)
 

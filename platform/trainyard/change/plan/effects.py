@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from trainyard.base.findings import Finding, ObjectRef
+from trainyard.base.findings import Finding, ObjectRef, Skipped
 from trainyard.judge.admission.outcomes import Word
 
 RunWord = Literal["starts", "returns", "replaces", "moves", "leaves", "stops", "changes", "keeps"]
@@ -263,6 +263,8 @@ class Plan:
     """What is loosened or drained, told from the objects."""
     findings: tuple[Finding, ...] = ()
     rebuild: Rebuild | None = None
+    skipped: tuple[Skipped, ...] = ()
+    """What was not judged, since something is wrong with it."""
 
     @property
     def refused(self) -> bool:

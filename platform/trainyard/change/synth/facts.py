@@ -11,8 +11,9 @@ from trainyard.base.findings import Finding, finding_from
 from trainyard.base.memory import Memory, Table
 from trainyard.base.system.reads import Reads
 from trainyard.base.system.repository import JOBS, cluster_file
+from trainyard.change.synth.kept_waivers import KeptWaiver
 
-FORMAT = "5"
+FORMAT = "6"
 """Raise it when the facts are written in another way."""
 
 
@@ -31,6 +32,8 @@ class RunFact:
     """The files' digest, as the ledger has it."""
     former: str = ""
     """The name that the job had before."""
+    lost: bool = False
+    """Whether no run can be made of it, as long as another file has an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,8 @@ class FileFact:
     findings: Sequence[Finding] = ()
     printed: str = ""
     """What the file prints, where it is a program."""
+    waivers: Sequence[KeptWaiver] = ()
+    """What its jobs accept."""
 
     @property
     def is_idle(self) -> bool:
@@ -139,10 +144,22 @@ def part_of(path: str) -> str:
 
 
 def file_fact(
-    reads: Reads, small: Sequence[str], runs: Iterable[Any], findings: Iterable[Any], printed: str
+    reads: Reads,
+    small: Sequence[str],
+    runs: Iterable[Any],
+    findings: Iterable[Any],
+    printed: str,
+    waivers: Iterable[Any],
 ) -> FileFact:
     """Return the fact on a job file that was kept."""
-    return FileFact(reads, small, [RunFact(*run) for run in runs], [finding_from(said) for said in findings], printed)
+    return FileFact(
+        reads,
+        small,
+        [RunFact(*run) for run in runs],
+        [finding_from(said) for said in findings],
+        printed,
+        [KeptWaiver(*waiver) for waiver in waivers],
+    )
 
 
 def cluster_fact(reads: Reads, contents: Mapping[str, str], findings: Iterable[Any]) -> ClusterFact:
@@ -155,8 +172,8 @@ def row_of(fact: FileFact | ClusterFact) -> list[Any]:
     findings = [asdict(finding) for finding in fact.findings]
     if isinstance(fact, ClusterFact):
         return [fact.files, findings]
-    return [fact.small, [_values(run) for run in fact.runs], findings, fact.printed]
+    return [fact.small, [_values(run) for run in fact.runs], findings, fact.printed, fact.waivers]
 
 
 def _values(run: RunFact) -> tuple[object, ...]:
-    return run.cluster, run.job, run.spec, run.retired, run.number, run.files, run.digest, run.former
+    return run.cluster, run.job, run.spec, run.retired, run.number, run.files, run.digest, run.former, run.lost

@@ -6,20 +6,22 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from trainyard.base.system import reads
+from trainyard.base.system import files, reads
 from trainyard.base.system.reads import Recording, joined
 from trainyard.base.system.repository import GENERATED, cluster_file
 from trainyard.change.synth import assemble, repository
-from trainyard.change.synth.assemble import Known, Terms
+from trainyard.change.synth.assemble import Known
 from trainyard.change.synth.facts import ClusterFact, Facts, FileFact, RunFact
 from trainyard.change.synth.reading import Reading
 from trainyard.change.synth.render.processes import Rendering, Show
 from trainyard.change.synth.render.text import Rendered
 from trainyard.change.synth.runs import Decision
+from trainyard.change.synth.weigh import Decided
 from trainyard.change.synth.write import Tree
+from trainyard.judge.checks.left_out import LeftOut
 from trainyard.render.tree import ledger
+from trainyard.render.tree.disk import Disk
 from trainyard.render.tree.ledgers import JobKey
-from trainyard.render.tree.snapshot import Snapshot
 from trainyard.specs.run import run_name
 
 
@@ -30,11 +32,15 @@ class Ready:
     runs: Mapping[JobKey, RunFact]
     clusters: Mapping[str, ClusterFact]
 
+    left: Mapping[str, str]
+    """Content ids of files of what is left out, by path below `generated/`: they stay as they are on disk."""
+
     def contents(self, version: str) -> Known:
         """Return the files, and the ledger entries of the runs as this release would make them."""
-        files = [*(run.files or {} for run in self.runs.values()), *(fact.files for fact in self.clusters.values())]
+        runs = (run.files or {} for run in self.runs.values())
+        found = [self.left, *runs, *(fact.files for fact in self.clusters.values())]
         return Known(
-            {path: oid for one in files for path, oid in one.items()},
+            {path: oid for one in found for path, oid in one.items()},
             {
                 key: ledger.Entry(run_name(run.job, run.spec), run.spec, run.digest, version)
                 for key, run in self.runs.items()
@@ -51,34 +57,52 @@ class Synthesis:
     facts: Facts
 
 
-def render(
-    reading: Reading, decision: Decision, base: Snapshot, terms: Terms, show: Show = lambda _: None
-) -> Synthesis:
+def render(decided: Decided, show: Show = lambda _: None) -> Synthesis:
     """Render what is new, and what is not on disk as it is remembered; `show` is told the share that is done."""
+    reading, decision = decided.reading, decided.decision
     with reads.resumed(reading.record):
         facts = reading.facts()
-        ready = on_disk(reading, decision, facts)
-        rendered = render_rest(reading, decision, ready, show)
-        folder = reading.root / GENERATED
-        made = assemble.assemble(decision, rendered, base, terms, folder=folder, known=ready.contents(terms.version))
+        ready = on_disk(reading, decision, facts, decided.without)
+        rendered = render_rest(reading, decision, ready, decided.without, show)
+        made = assemble.assemble(
+            decision,
+            rendered,
+            decided.base,
+            decided.terms,
+            folder=reading.root / GENERATED,
+            known=ready.contents(decided.terms.version),
+        )
         return Synthesis(made.tree, made.decision, facts_after(reading, facts, ready, rendered, decision, made.tree))
 
 
-def on_disk(reading: Reading, decision: Decision, facts: Mapping[str, FileFact]) -> Ready:
-    """Return the new runs and the clusters that are on disk as they are remembered."""
+def on_disk(reading: Reading, decision: Decision, facts: Mapping[str, FileFact], without: LeftOut) -> Ready:
+    """Return the new runs and the clusters that are on disk as they are remembered, and what is left out there."""
     there = reading.start.disk.scan(GENERATED)
     remembered = {key: run for file, fact in facts.items() for key, run in keys_of(file, fact)}
     fresh = ((entry.key, remembered.get(entry.key)) for entry in decision.fresh)
     return Ready(
         {key: run for key, run in fresh if run and is_there(run.files, there)},
-        {name: fact for name, fact in reading.clusters.items() if is_there(fact.files, there)},
+        {
+            name: fact
+            for name, fact in reading.clusters.items()
+            if name not in without.clusters and is_there(fact.files, there)
+        },
+        left_on_disk(reading.start.disk, without),
     )
 
 
-def render_rest(reading: Reading, decision: Decision, ready: Ready, show: Show) -> list[Rendered]:
+def left_on_disk(disk: Disk, without: LeftOut) -> dict[str, str]:
+    """Return the content ids of files on disk that are of something that is left out."""
+    there = {path: oid for path, oid in disk.scan(GENERATED).items() if oid is not None}
+    left = without.paths(there, lambda path: files.read(disk.root / GENERATED / path))
+    return {path: there[path] for path in left if path in there}
+
+
+def render_rest(reading: Reading, decision: Decision, ready: Ready, without: LeftOut, show: Show) -> list[Rendered]:
     """Render the new runs and the clusters that are not ready."""
     asked = [entry for entry in decision.fresh if entry.key not in ready.runs]
-    stale = [name for name in sorted(reading.checked.on_clusters) if name not in ready.clusters]
+    known = ready.clusters.keys() | without.clusters
+    stale = [name for name in sorted(reading.checked.on_clusters) if name not in known]
     policies = repository.shipped_policies(reading.root) if stale else ()
     return Rendering(reading.specs, reading.root, policies).render(stale, reading.load(asked), show)
 

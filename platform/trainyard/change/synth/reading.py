@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,11 +14,14 @@ from trainyard.base.system.reads import Recording
 from trainyard.base.system.repository import JOBS
 from trainyard.change.synth import idle
 from trainyard.change.synth.facts import ClusterFact, FileFact, RunFact
+from trainyard.change.synth.kept_waivers import join_waivers, waivers_by_file
 from trainyard.change.synth.render.processes import CLUSTER
 from trainyard.change.synth.start import Start
 from trainyard.judge import preflight
-from trainyard.judge.preflight import Checked, Remembered
+from trainyard.judge.checks.left_out import NamedJob
+from trainyard.judge.preflight import Checked, Remembered, Waivers
 from trainyard.judge.preflight.between import folders
+from trainyard.judge.preflight.waivers import Job
 from trainyard.render.kinds import Resolved
 from trainyard.render.tree.wanted import Wanted, wanted_entry
 from trainyard.specs.load import Loaded, read_repository
@@ -81,6 +84,25 @@ class Reading:
         """How much there may be to render, in runs."""
         return len(self.specs.jobs) + CLUSTER * (len(self.specs.clusters) - len(self.clusters))
 
+    def named_jobs(self) -> list[NamedJob]:
+        """Return the names of all jobs that could be read."""
+        found = [NamedJob.of(job) for job in self.specs.jobs]
+        for file, fact in self.known.items():
+            team = file.split("/")[1]
+            found += (NamedJob(team, run.job, run.cluster, file, run.retired, run.former) for run in fact.runs)
+        return found
+
+    def lost(self) -> dict[Job, str]:
+        """Return the jobs of which no run can be made, by team and name, each with its file."""
+        known = {
+            (file.split("/")[1], run.job): file for file, fact in self.known.items() for run in fact.runs if run.lost
+        }
+        return {**known, **self.checked.lost}
+
+    def waivers(self) -> Waivers:
+        """Return the waivers of all specs, with what came of them so far."""
+        return join_waivers(self.checked.waivers, self.root, {file: fact.waivers for file, fact in self.known.items()})
+
     def jobs(self) -> list[Wanted]:
         """Return the runs that all job files ask for."""
         found = [wanted_entry(job) for job in self.specs.jobs]
@@ -96,7 +118,7 @@ class Reading:
         """Return the small files that the jobs of each file name."""
         found: dict[str, set[str]] = {file: set(fact.small) for file, fact in self.known.items()}
         for job in self.specs.jobs:
-            found.setdefault(job.source.file, set()).update(small_of(job))
+            found.setdefault(job.source.file, set()).update(job.small_files)
         return found
 
     def printed(self) -> tuple[Printed, ...]:
@@ -122,12 +144,15 @@ class Reading:
         said: dict[str, list[Finding]] = defaultdict(list)
         for finding in self.findings:
             said[finding.location.file].append(finding)
-        facts, printed = dict(self.known), self.outputs
+        waivers = waivers_by_file(self.checked.waivers)
+        facts, printed, lost = dict(self.known), self.outputs, self.checked.lost
         for file, jobs in by_file.items():
             if not any(finding.is_error for finding in said[file]):
-                small = sorted({path for job in jobs for path in small_of(job)})
-                runs = [fact_of(job) for job in jobs]
-                facts[file] = FileFact(self.record.reads_of(file), small, runs, said[file], printed.get(file, ""))
+                small = sorted({path for job in jobs for path in job.small_files})
+                runs = [fact_of(job, lost=(job.team, job.name) in lost) for job in jobs]
+                facts[file] = FileFact(
+                    self.record.reads_of(file), small, runs, said[file], printed.get(file, ""), waivers.get(file, ())
+                )
         return facts
 
 
@@ -183,11 +208,6 @@ def names_of(file: str, fact: FileFact) -> set[tuple[str, str]]:
     return {(file.split("/")[1], run.job) for run in fact.runs}
 
 
-def small_of(job: JobFile) -> Iterator[str]:
-    """Yield the small files that a job names."""
-    yield from (f"{JOBS}/{job.team}/{file.source}" for file in job.job.files)
-
-
 def small_files(facts: Mapping[str, FileFact]) -> frozenset[str]:
     """Return the small files that the jobs of these files name."""
     return frozenset(path for fact in facts.values() for path in fact.small)
@@ -198,7 +218,7 @@ def by_name(runs: Iterable[Resolved]) -> dict[tuple[str, str], Resolved]:
     return {(run.run.team_name, run.run.job_name): run for run in runs}
 
 
-def fact_of(job: JobFile) -> RunFact:
-    """Return the fact to remember of a job."""
+def fact_of(job: JobFile, *, lost: bool) -> RunFact:
+    """Return the fact to remember of a job, which is `lost` where no run could be made of it."""
     asked = wanted_entry(job)
-    return RunFact(asked.cluster, asked.job, asked.spec, asked.retired, asked.number, former=asked.former)
+    return RunFact(asked.cluster, asked.job, asked.spec, asked.retired, asked.number, former=asked.former, lost=lost)

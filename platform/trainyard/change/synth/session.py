@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from trainyard.base.errors import ToolError
 from trainyard.base.findings import Finding
 from trainyard.base.memory import World
 from trainyard.base.system.git import Git
-from trainyard.change.synth import finish, weigh
+from trainyard.base.system.unforeseen import judge_safely
+from trainyard.change.synth import finish, partial, weigh
 from trainyard.change.synth.facts import Facts, FactStore
 from trainyard.change.synth.incremental import Synthesis, render
+from trainyard.change.synth.partial import Judged
 from trainyard.change.synth.reading import Reading, read
 from trainyard.change.synth.render.processes import Show
 from trainyard.change.synth.start import begin
@@ -19,6 +23,7 @@ from trainyard.change.synth.write import Tree
 from trainyard.render.tree import claims
 from trainyard.render.tree.commit import base_commit
 from trainyard.render.tree.disk import Disk
+from trainyard.render.tree.snapshot import Snapshot
 from trainyard.specs.sources import Printed, Specs
 
 DONE = "HEAD was compared with its first parent; revert it, or name an earlier commit with --base REF"
@@ -41,6 +46,8 @@ class Outcome:
     """What everything that may be read was when the synth began."""
     printed: tuple[Printed, ...] = ()
     """What programs that make jobs print; of those that were not run again, what they printed."""
+    judged: Judged | None = None
+    """What was found in specs, and the tree whose objects can be judged; None where there is no such tree."""
 
     @property
     def refused(self) -> bool:
@@ -75,6 +82,8 @@ def run(
     4. Render what is new, and what is not on disk as it is remembered; put the tree together.
     5. Compare it with the disk.
 
+    With an error in specs the same is done without what that concerns, so that the rest can be judged.
+
     `automated` says that nobody watches, as in continuous integration, where a checkout may lack the branches that
     tell the base: then a live repository has to be given one. Raises ToolError where the base cannot be told.
     """
@@ -84,15 +93,27 @@ def run(
     based = weigh.against_base(reading, request)
     weighed = weigh.weigh(based)
     base = weighed.based.base
-    if weighed.refused or base is None:
+    if base is None or weighed.without.everything:
         return refusal(weighed)
+    made = attempt(weighed, base, show) if weighed.refused else make(weighed, base, show)
+    return refusal(weighed) if made is None else compared(*made, request)
+
+
+def make(weighed: Weighed, base: Snapshot, show: Show) -> tuple[Decided, Synthesis]:
+    """Decide what becomes of every run, and render."""
     decided = weigh.decide(weighed, base)
-    made = render(reading, decided.decision, base, decided.terms, show)
-    return compared(decided, made, request)
+    return decided, render(decided, show)
+
+
+def attempt(weighed: Weighed, base: Snapshot, show: Show) -> tuple[Decided, Synthesis] | None:
+    """Do the same for specs with errors, which are what has to be said; None where the rest cannot be rendered here."""
+    with suppress(ToolError):
+        return judge_safely(lambda: make(weighed, base, show), lambda _: None)
+    return None
 
 
 def refusal(weighed: Weighed) -> Outcome:
-    """Return the outcome for wrong specs: findings, and nothing rendered."""
+    """Return the outcome for specs of which nothing can be rendered: findings alone."""
     reading = weighed.based.reading
     store = reading.start.facts
     facts = Facts(reading.facts(), store.facts.clusters)
@@ -101,13 +122,24 @@ def refusal(weighed: Weighed) -> Outcome:
 
 def compared(decided: Decided, made: Synthesis, request: Request) -> Outcome:
     """Return the outcome for a rendered tree: findings, and how the files on disk differ."""
-    reading, tree = decided.reading, made.tree
-    start = reading.start
-    taken = claims.check(decided.base, tree.ids, tree.contents, reading.specs.clusters, decided.terms.locate)
+    reading, tree, start = decided.reading, made.tree, decided.reading.start
+    judged = partial.judged(decided, made)
+    ids = {path: oid for path, oid in tree.ids.items() if path not in judged.context}
+    taken = claims.check(decided.base, ids, tree.contents, reading.specs.clusters, decided.terms.locate)
     notes = [*decided.notes, *taken]
     work = finish.finish(start.disk, tree, made.decision, notes=notes, checking=request.checking, git=start.git)
-    findings = (*decided.findings, *unwaived(reading, work, request))
-    return Outcome(findings, start.facts, made.facts, start.disk, work, reading.specs, start.world, reading.printed())
+    found = partial.without_consequences(decided, made, unwaived(reading, work, request))
+    return Outcome(
+        (*decided.findings, *found),
+        start.facts,
+        made.facts,
+        start.disk,
+        None if decided.refused else work,
+        reading.specs,
+        start.world,
+        reading.printed(),
+        judged,
+    )
 
 
 def unwaived(reading: Reading, work: finish.Work, request: Request) -> list[Finding]:

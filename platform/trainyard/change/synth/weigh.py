@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from trainyard.base.errors import ToolError
@@ -12,6 +13,7 @@ from trainyard.change.synth.assemble import Terms
 from trainyard.change.synth.reading import Reading
 from trainyard.change.synth.render.processes import make_ready
 from trainyard.change.synth.runs import Decision
+from trainyard.judge.checks.left_out import NOTHING, LeftOut, NamedJob, left_out
 from trainyard.judge.frozen import Frozen, in_specs
 from trainyard.render.tree.base import find_base
 from trainyard.render.tree.commit import ASK
@@ -45,7 +47,7 @@ class Based:
     reading: Reading
     terms: Terms
     base: Snapshot | None
-    """None where specs are wrong and nothing is frozen, so that no base takes an error away."""
+    """None where specs are wrong and the base cannot be told."""
     notes: tuple[Finding, ...] = ()
 
 
@@ -57,16 +59,18 @@ class Weighed:
     findings: tuple[Finding, ...]
     jobs: tuple[Wanted, ...]
     """The runs that job files ask for; those with frozen findings as at the base."""
+    without: LeftOut = NOTHING
+    """What cannot be rendered."""
 
     @property
     def refused(self) -> bool:
-        """Whether an error is left, so that nothing can be rendered."""
+        """Whether an error is left, so that nothing may be written."""
         return has_errors(self.findings)
 
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """Specs without errors, and what becomes of every run."""
+    """Specs, and what becomes of every run of which nothing is wrong with them."""
 
     reading: Reading
     terms: Terms
@@ -76,51 +80,82 @@ class Decided:
     notes: tuple[Finding, ...]
     """What is said of the base, and of programs that did not run."""
     decision: Decision
+    without: LeftOut
+    """What is not rendered."""
+
+    @property
+    def refused(self) -> bool:
+        """Whether an error in specs is left, so that nothing may be written."""
+        return has_errors(self.findings)
 
 
 def against_base(reading: Reading, request: Request) -> Based:
     """Find the base that specs are compared with.
 
-    Raises ToolError where it cannot be told, and for a live repository where nobody watches and none was named.
+    Raises ToolError where it cannot be told, and for a live repository where nobody watches and none was named; not
+    where specs are wrong and no base takes an error away.
     """
-    start, specs = reading.start, reading.specs
-    terms = repository.terms(specs, request.version)
-    if has_errors(reading.findings) and (start.git is None or not terms.live):
+    terms, is_wrong = repository.terms(reading.specs, request.version), has_errors(reading.findings)
+    if is_wrong and (reading.start.git is None or not terms.live):
+        with suppress(ToolError):
+            return Based(reading, terms, *base_of(reading, terms, request))
         return Based(reading, terms, None)
     if request.automated and terms.live and request.ref is None:
         raise ToolError(ASK)
-    make_ready(reading.weight)
+    if not is_wrong:
+        make_ready(reading.weight)
+    return Based(reading, terms, *base_of(reading, terms, request))
+
+
+def base_of(reading: Reading, terms: Terms, request: Request) -> tuple[Snapshot, tuple[Finding, ...]]:
+    """Return the tree at the base, and what is said of it."""
+    start = reading.start
     base, notes = find_base(
         start.git,
         start.disk,
         start.memory,
         live=terms.live,
         ref=request.ref,
-        revision=specs.repository.revision,
+        revision=reading.specs.repository.revision,
         writing=not request.checking,
     )
-    return Based(reading, terms, base, tuple(notes))
+    return base, tuple(notes)
 
 
 def weigh(based: Based) -> Weighed:
     """Make errors of frozen runs warnings where the base had them too."""
     reading, git = based.reading, based.reading.start.git
     findings, jobs = reading.findings, reading.jobs()
-    if git is None or based.base is None or not has_errors(findings):
+    if not has_errors(findings):
         return Weighed(based, tuple(findings), tuple(jobs))
-    frozen = Frozen(reading.root, git, based.base, in_specs(reading.root))
-    weighed = frozen.sort(findings)
-    return Weighed(based, tuple(weighed), tuple(frozen.restore_jobs(jobs, weighed)))
+    if git is not None and based.base is not None and based.terms.live:
+        frozen = Frozen(reading.root, git, based.base, in_specs(reading.root))
+        findings = frozen.sort(findings)
+        jobs = frozen.restore_jobs(jobs, findings)
+    return Weighed(based, tuple(findings), tuple(jobs), without_errors(reading, findings))
+
+
+def without_errors(reading: Reading, findings: Sequence[Finding]) -> LeftOut:
+    """Return the parts that errors keep from being rendered; a job with frozen ones is as at the base."""
+    if not has_errors(findings):
+        return NOTHING
+    rest = [NamedJob.of(job) for job in reading.checked.rest]
+    return left_out(findings, reading.named_jobs(), rest=rest, lost=reading.lost(), small=reading.small())
 
 
 def decide(weighed: Weighed, base: Snapshot) -> Decided:
-    """Say which runs are new, which are frozen and which have ended."""
-    reading, terms = weighed.based.reading, weighed.based.terms
+    """Say which runs are new, which are frozen and which have ended, but for what cannot be rendered."""
+    reading, terms, without = weighed.based.reading, weighed.based.terms, weighed.without
     unrun = idle.unrun_programs(reading.known, reading.start.spec_ids, base, reading.start.git)
     notes = (*weighed.based.notes, *unrun)
-    decision = assemble.decide(asked_jobs(weighed, base), base, terms)
+    jobs = asked_jobs(weighed, base)
+    if without:
+        jobs = [job for job in jobs if not without.has_key(job.key)]
+        ledgers = {key: past for key, past in base.ledgers.items() if not without.has_key(key)}
+        base = replace(base, ledgers=ledgers)
+    decision = assemble.decide(jobs, base, terms)
     placed = tuple(at_field(reading.root, finding) for finding in decision.findings)
-    return Decided(reading, terms, base, weighed.findings, notes, replace(decision, findings=placed))
+    return Decided(reading, terms, base, weighed.findings, notes, replace(decision, findings=placed), without)
 
 
 def asked_jobs(weighed: Weighed, base: Snapshot) -> Sequence[Wanted]:

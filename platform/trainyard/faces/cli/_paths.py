@@ -65,11 +65,9 @@ def about(result: Result, files: Sequence[str]) -> tuple[Result, int]:
 
     What the platform's files or policies say may be wrong anywhere, so then all of it counts.
     """
-    from trainyard.base.system.repository import GENERATED, JOBS
-
-    if any(not file.startswith((f"{JOBS}/", f"{GENERATED}/")) for file in files):
+    wanted = alone(files)
+    if wanted is None:
         return result, 0
-    wanted = tuple(map(scope, files))
     findings = [finding for finding in result.findings if concerns(finding, wanted) or finding.rule == UNTRUSTED]
     objects = [obj for obj in result.objects if is_in(obj.file, wanted)]
     left = sum(finding.is_error for finding in result.findings) - sum(finding.is_error for finding in findings)
@@ -79,6 +77,15 @@ def about(result: Result, files: Sequence[str]) -> tuple[Result, int]:
         if skipped_check.rule != "schema" or any("/nodes/" in file for file in wanted)
     ]
     return replace(result, findings=findings, objects=objects, skipped=skipped), left
+
+
+def alone(files: Sequence[str]) -> tuple[str, ...] | None:
+    """Return the files and folders that may be judged without others; None where everything may follow from one."""
+    from trainyard.base.system.repository import GENERATED, JOBS
+
+    if any(not file.startswith((f"{JOBS}/", f"{GENERATED}/")) for file in files):
+        return None
+    return tuple(map(scope, files))
 
 
 def scope(file: str) -> str:

@@ -82,7 +82,14 @@ def checked(named: Named, base: str | None) -> Result:
     automated = os.environ.get("CI", "").lower() in {"1", "true"}
     for root, files in named.repositories.items():
         with progress("checking") as watch:
-            whole, printed = everything(root, __version__, ref=base, automated=automated and "" in files, watch=watch)
+            whole, printed = everything(
+                root,
+                __version__,
+                ref=base,
+                automated=automated and "" in files,
+                about=_paths.alone(files),
+                watch=watch,
+            )
         print_output(printed)
         found, elsewhere = (whole, 0) if "" in files else _paths.about(whole, files)
         if elsewhere:

@@ -51,7 +51,7 @@ def command(
         if why := extra_error(read_repository(root).specs):
             raise SpecError(why) from error
         raise
-    left_out = skipped(root)
+    left_out = [*skipped(root), *plan.skipped]
     drawn: Links = {}
     if svg is not None:
         found = _pictures.of_change(known, plan, everything=everything)

@@ -15,6 +15,8 @@ from trainyard.faces.report.legible import escaped
 
 if TYPE_CHECKING:
     from trainyard.change.synth.finish import Work
+    from trainyard.change.synth.session import Outcome
+    from trainyard.judge.checks.result import Result
 
 EXAMPLES = ("trainyard synth", "trainyard synth --check --base origin/main")
 
@@ -40,7 +42,6 @@ def command(
     from trainyard.change.synth import session
     from trainyard.faces.cli._progress import progress
     from trainyard.faces.report import require
-    from trainyard.judge.checks.result import Result
 
     require(format_)
     automated = os.environ.get("CI", "").lower() in {"1", "true"}
@@ -48,8 +49,11 @@ def command(
         outcome = session.run(root, __version__, ref=base, checking=check, automated=automated, show=watch)
     print_output(outcome.printed)
     plainly = format_ == "text" and not summary
+    result = all_findings(root, outcome, base)
     if plainly:
-        show(outcome.findings, root)
+        show(result.findings, root)
+        for skipped in () if quiet else result.skipped:
+            say(f"skipped {skipped.rule}: {skipped.why}", error=True)
     work = outcome.work
     failed = outcome.refused or (strict and bool(outcome.findings))
     said = ""
@@ -62,10 +66,22 @@ def command(
     if said and plainly and not quiet:
         page(said)
     elif not plainly:
-        result = Result(findings=list(outcome.findings), notes=[said] if said else [])
+        result.notes = [said] if said else []
         report(result, format_, view_of("synth", root, quiet=quiet, summary=summary, strict=strict))
     outcome.save()
     return int(failed)
+
+
+def all_findings(root: Path, outcome: Outcome, base: str | None) -> Result:
+    """Return the findings of a synth: where it is refused, those of `check` too."""
+    from trainyard.judge.checks.result import Result
+
+    if not outcome.refused:
+        return Result(findings=list(outcome.findings))
+    from trainyard.change.plan.read.findings import of_outcome
+
+    found = of_outcome(root, outcome, ref=base)
+    return Result(findings=found.findings, skipped=[item for item in found.skipped if item.rule == "objects"])
 
 
 def compared(work: Work, *, diff: bool) -> str:

@@ -142,7 +142,7 @@ def command(
 
         with progress("judging") as watch:
             result = validate_repository(
-                root, clusters=cluster or (), allow_unknown=allowed.patterns, base=base, against=against, watch=watch
+                root, clusters=cluster or None, allow_unknown=allowed.patterns, base=base, against=against, watch=watch
             )
     allowed.require_used(obj.object for obj in result.objects if obj.verdict == "unknown")
     report(result, format_, view_of("validate", Path() if paths else root, quiet=quiet, summary=summary, strict=strict))

@@ -11,7 +11,7 @@ from trainyard.base.findings import ObjectRef, Severity
 from trainyard.base.manifests import Manifest
 from trainyard.base.system.repository import GENERATED
 from trainyard.faces.live.server import Answer, Server
-from trainyard.judge.checks.repository import Checking
+from trainyard.judge.checks.checking import Checking
 from trainyard.judge.checks.result import Result
 from trainyard.judge.checks.validate import decode_all
 from trainyard.specs.editing.named import cluster_of

@@ -12,7 +12,7 @@ from trainyard.change.plan.decide.queues import verdict
 from trainyard.change.plan.effects import Amount, Plan
 from trainyard.change.plan.words.headline import headline, warnings
 
-OUTSIDE = frozenset({"findings"})
+OUTSIDE = frozenset({"findings", "skipped"})
 """Fields of a plan that stand elsewhere in the report."""
 
 SIMPLE: dict[Any, dict[str, Any]] = {

@@ -11,8 +11,8 @@ from trainyard.specs.sources import prefix_of
 
 if TYPE_CHECKING:
     from trainyard.base.findings import Finding
+    from trainyard.judge.checks.left_out import NamedJob
     from trainyard.judge.policies.policy import Policy
-    from trainyard.judge.preflight import Checked
 
 Said = tuple[str, str, str]
 """A rule, and the team and name of the job that it found something in."""
@@ -39,10 +39,8 @@ def job_of(finding: Finding) -> tuple[str, str] | None:
     return layout.job_of_run(run) if run else None
 
 
-def said_of_jobs(checked: Checked) -> frozenset[Said]:
+def said_of_jobs(findings: Iterable[Finding], jobs: Iterable[NamedJob]) -> frozenset[Said]:
     """Return the rules of what was found in the specs of jobs, each with team and job."""
-    jobs = {(job.source.file, job.source.prefix): (job.team, job.name) for job in checked.specs.jobs}
-    found = (
-        (finding.rule, jobs.get((finding.location.file, prefix_of(finding.message)))) for finding in checked.findings
-    )
+    keys = {(job.file, job.prefix): job.key for job in jobs}
+    found = ((finding.rule, keys.get((finding.location.file, prefix_of(finding.message)))) for finding in findings)
     return frozenset((rule, *job) for rule, job in found if job is not None)

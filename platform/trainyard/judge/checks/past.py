@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,10 +45,17 @@ class Before:
 
 
 def before(
-    root: Path, specs: Specs, clusters: Iterable[str], *, tree: Snapshot | None = None, ref: str | None = None
+    root: Path,
+    specs: Specs,
+    clusters: Iterable[str],
+    *,
+    tree: Snapshot | None = None,
+    ref: str | None = None,
+    context: Collection[str] = (),
 ) -> Before:
     """Return the objects at the base of a change, to which `ref` leads; `tree` is the tree that is not on disk.
 
+    Nothing is said of the files in `context`, which are named by their paths below `generated/`.
     Raises ToolError where `ref` is no commit.
     """
     git = find(root)
@@ -63,7 +70,8 @@ def before(
     if not base.live:
         return Before()
     now = tree or on_disk(root, git)
-    found = claims.check(base, now.files, now.contents, specs.clusters, locator(specs))
+    ids = {path: oid for path, oid in now.files.items() if path not in context} if context else now.files
+    found = claims.check(base, ids, now.contents, specs.clusters, locator(specs))
     return Before(replaced_objects(base, now, clusters), tuple(found))
 
 

@@ -1,283 +1,39 @@
-"""Judges a repository's own generated tree: each cluster against the releases it runs, with inventory and policies."""
+"""Judges a repository: its specs, and the generated tree of each cluster."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
 
-from trainyard.base.findings import Finding, Location, Skipped
-from trainyard.base.manifests import Manifest
-from trainyard.base.memory import CODE, NOTHING_KNOWN, Memory
+from trainyard.base.findings import Finding, Skipped
+from trainyard.base.memory import Memory
 from trainyard.base.memory import World as Present
-from trainyard.base.system import cache, files, reads
+from trainyard.base.system import cache, files
 from trainyard.base.system import git as system_git
-from trainyard.base.system import kubeconform as program
-from trainyard.base.system.data import policy_files, schemas_dir
-from trainyard.base.system.git import blob_id
-from trainyard.base.system.repository import GENERATED, cluster_file
+from trainyard.base.system.data import policy_id
+from trainyard.base.system.repository import GENERATED
 from trainyard.judge import frozen, preflight
-from trainyard.judge.checks import cel_policies, kubeconform, parallel, past, tenants, validate
-from trainyard.judge.checks.kept_rules import open_for
-from trainyard.judge.checks.of_runs import Said, compares, job_of, run_of, said_of_jobs
-from trainyard.judge.checks.places import SPECIAL
+from trainyard.judge.checks import past
+from trainyard.judge.checks.checking import Checking
+from trainyard.judge.checks.left_out import JudgedSpecs, LeftOut, NamedJob, left_out
+from trainyard.judge.checks.of_runs import said_of_jobs
 from trainyard.judge.checks.result import Result
-from trainyard.judge.checks.updates import Updates
-from trainyard.judge.checks.verdicts import AROUND, KEPT, Known, Parts, join_known, part_of, parts
-from trainyard.judge.policies import run as python_policies
-from trainyard.judge.policies.policy import Policy, usable
-from trainyard.judge.policies.world import World
-from trainyard.judge.preflight import Waivers
+from trainyard.judge.checks.trees import Watch, judge_trees, unwatched
+from trainyard.judge.checks.verdicts import KEPT
+from trainyard.judge.preflight import Checked
 from trainyard.judge.preflight.between import trusted
-from trainyard.judge.preflight.cluster.served import served_catalog
-from trainyard.render.tenancy import policies as statement
-from trainyard.render.tree import layout
-from trainyard.render.tree.origins import SpecLine, spec_lines
+from trainyard.judge.preflight.waivers import Waiver
+from trainyard.render.tree.origins import spec_lines
 from trainyard.render.tree.snapshot import Snapshot
-from trainyard.specs import Cluster
 from trainyard.specs.editing.named import cluster_of
-from trainyard.specs.sources import Specs
-from trainyard.upstream.apiserver import Catalog, Judge, Judgement, aware
 from trainyard.upstream.apiserver.allowed import Allowed
-from trainyard.upstream.apiserver.catalog.releases import Shelf
-from trainyard.upstream.apiserver.neighbours import POLICY, SHAPING
-
-BUILT_IN = frozenset({"default", "kube-system", "kube-public", "kube-node-lease"})
-
-
-Watch = Callable[[float], None]
-"""Is told the share that is done."""
-
-
-def unwatched(_: float) -> None:
-    """Tell nobody."""
-
-
-class Fresh(NamedTuple):
-    """What is said of one cluster's tree, before waivers count."""
-
-    result: Result
-    unsteady: frozenset[str]
-    """Parts of the tree on which a policy decides that somebody may waive."""
-    compares: bool
-    """Whether a policy compares runs."""
-
-
-@dataclass(slots=True)
-class Checking:
-    """One pass over a repository."""
-
-    root: Path
-    specs: Specs
-    home: Path
-    """The repository whose schemas and policies count."""
-    allow_unknown: Allowed = field(default_factory=Allowed)
-    before: Mapping[str, Sequence[tuple[str, bytes]]] | None = None
-    """By cluster, the generated files as they were, for the rules of updates."""
-    both: bool = False
-    """Whether objects have to pass as new ones too, and nothing is said of updates that pass."""
-    spec_line: SpecLine = lambda _: None
-    waivers: Waivers = field(default_factory=Waivers)
-    said: frozenset[Said] = frozenset()
-    """What was found of jobs before anything was rendered."""
-    tree: Snapshot | None = None
-    """The generated tree, where that is not the one on disk."""
-    second: bool = True
-    """Whether the second engine is asked too."""
-    memory: Memory = NOTHING_KNOWN
-    """What was said before, where `now` names the contents of the tree."""
-    now: Snapshot | None = None
-
-    def parts(self, name: str) -> Parts | None:
-        """Return the parts of a cluster's tree, None where nothing tells its contents without reading them."""
-        if self.now is None:
-            return None
-        olds = () if self.before is None else self.before.get(name, ())
-        judges = (str(self.both), str(self.before is None), str(self.second), *self.allow_unknown.patterns)
-        return parts(name, self.now, olds, *judges)
-
-    def finish(self, result: Result) -> Result:
-        """Return a cluster's result with the lines of specs, and without what is waived or was said of a job."""
-        result.findings = [
-            finding
-            for finding in map(self.with_spec_line, result.findings)
-            if not self.covers(finding) and not self.was_said(finding)
-        ]
-        return result
-
-    def with_spec_line(self, finding: Finding) -> Finding:
-        """Return a finding with the line of the spec that its object is rendered from."""
-        with reads.apart():  # lines move without another verdict
-            return replace(finding, spec=finding.spec or self.spec_line(finding.location.file))
-
-    def cluster(self, name: str, known: Known | None, policies: Sequence[Policy]) -> Fresh:
-        """Judge one cluster's tree, as far as nothing is known of it."""
-        with reads.about(cluster_file(name)):
-            return self.judged(name, known, policies)
-
-    def judged(self, name: str, before: Known | None, policies: Sequence[Policy]) -> Fresh:
-        """Return the result of one cluster's tree, with what was known before."""
-        result = Result()
-        cluster = self.specs.clusters[name]
-        known = self.catalog(name, cluster, result)
-        inputs = list(self.inputs(name))
-        compared = compares(policies, inputs)
-        passed = None if before is None or compared else before.runs
-        if passed is not None:
-            inputs = [input_ for input_ in inputs if run_of(input_[0]) not in passed]
-        manifests = validate.decode_all(inputs, result)
-        rulebook = open_for(self.home)
-        namespaces = self.namespaces(cluster, manifests)
-        judge = Judge(known, self.allow_unknown, namespaces, rulebook=rulebook)
-        judge = aware(judge, [*(manifest.value for manifest in manifests), *classes_of(cluster)])
-        olds = [] if self.before is None else self.olds(name, self.before)
-        updates = None if self.before is None else Updates(judge, olds, manifests, both=self.both)
-        ours = {*statement.NAMES, *(policy.id for policy in policies)}
-        asked = (
-            manifests
-            if passed is None
-            else [manifest for manifest in manifests if run_of(manifest.file) or counts(manifest, ours)]
-        )
-        judgements = [judge.judge(manifest) if updates is None else updates.judge(manifest) for manifest in asked]
-        rulebook.keep()
-        result.add(tenants.check(self.specs, name, manifests))
-        world = World(tuple(manifests), cluster)
-        unsteady = self.policies(world, judge.catalog, judgements, policies, result, None if self.both else updates)
-        if self.second:
-            new = [input_ for input_ in inputs if passed is None or run_of(input_[0])]
-            self.second_engine(judge.catalog, new, result)
-        if any((self.root / GENERATED / name / layout.NODES).glob("*")):
-            result.skipped.append(Skipped("schema", "files in nodes/ are for node images, not for an API server"))
-        if before is not None and passed is not None:
-            result = join_known(before, result)
-        if self.tree is None and self.now is not None and not all(is_named(self.now, *input_) for input_ in inputs):
-            unsteady |= {AROUND}
-        return Fresh(result, unsteady, compared)
-
-    def size(self, name: str) -> int:
-        """Return how many bytes there are to judge of a cluster."""
-        return sum(
-            found.stat.st_size for found in files.walk(self.root / GENERATED / name) if layout.is_object(found.path)
-        )
-
-    def catalog(self, name: str, cluster: Cluster, result: Result) -> Catalog:
-        """Return the kinds that a cluster serves: its Kubernetes, its operators and its Argo CD."""
-        source = self.specs.sources.get(f"cluster/{name}")
-
-        def where(project: str) -> Location:
-            path = SPECIAL.get(project, ("operators", project, "version"))
-            return source.location(path) if source else Location(cluster_file(name))
-
-        folder = schemas_dir(self.home)
-        for operator in sorted(set(cluster.operators) - set(Shelf(folder).projects())):
-            result.skipped.append(
-                Skipped("schema", f"operator {operator!r} has no API types here; `make schemas` imports")
-            )
-        known, findings = served_catalog(cluster, folder, where)
-        result.add(findings)
-        return known
-
-    def inputs(self, name: str) -> Iterable[tuple[str, bytes]]:
-        """Yield path and bytes of every object of a cluster, in order."""
-        if self.tree is not None:
-            paths = [path for path in sorted(self.tree.of_cluster(name)) if layout.is_object(path.partition("/")[2])]
-            with reads.apart():  # a tree is known by its contents
-                contents = list(self.tree.read([self.tree.files[path] for path in paths]))
-            yield from zip((f"{GENERATED}/{path}" for path in paths), contents, strict=True)
-            return
-        folder = self.root / GENERATED / name
-        for found in sorted(files.walk(folder), key=lambda file_: file_.path):
-            if found.regular and layout.is_object(found.path):
-                yield f"{GENERATED}/{name}/{found.path}", files.read(folder / found.path) or b""
-
-    def olds(self, name: str, before: Mapping[str, Sequence[tuple[str, bytes]]]) -> list[Manifest]:
-        """Return the objects of a cluster as they were."""
-        folder = f"{GENERATED}/{name}/"
-        files = ((path, data) for path, data in before.get(name, ()) if layout.is_object(path.removeprefix(folder)))
-        return validate.decode_all(files, Result())
-
-    def namespaces(self, cluster: Cluster, manifests: Iterable[Manifest]) -> frozenset[str]:
-        """Return the namespaces that exist on a cluster: Kubernetes' own, Argo CD's, and those in the tree."""
-        made = {manifest.name for manifest in manifests if manifest.kind == "Namespace" and not manifest.group}
-        return frozenset({*BUILT_IN, cluster.argocd.namespace, *made})
-
-    def second_engine(self, known: Catalog, inputs: Sequence[tuple[str, bytes]], result: Result) -> None:
-        """Let kubeconform judge the same files, where it is installed; what ours refused already is not said twice."""
-        if (missing := program.missing_program(self.home)) is not None:
-            result.skipped.append(Skipped(kubeconform.RULE.id, missing))
-            return
-        refused = {
-            (finding.location.file, finding.location.document) for finding in result.findings if finding.is_error
-        }
-        for finding in kubeconform.check(self.home, known, inputs):
-            if (finding.location.file, finding.location.document) not in refused:
-                result.findings.append(finding)
-
-    def policies(
-        self,
-        world: World,
-        known: Catalog,
-        judgements: Sequence[Judgement],
-        policies: Sequence[Policy],
-        result: Result,
-        updates: Updates | None,
-    ) -> frozenset[str]:
-        """Run the policies of both languages; return the parts of the tree whose verdicts hang on what is waived."""
-        off = self.specs.repository.policies
-        findings, skipped = python_policies.check(world, policies, off=off)
-        result.add(findings)
-        result.skipped += [skipped_check for skipped_check in skipped if skipped_check not in result.skipped]
-        on = [policy for policy in policies if policy.id not in off]
-        waived: set[str] = set()
-        used, refused = set(self.waivers.used), set(self.waivers.refused)
-
-        def covered(finding: Finding) -> bool:
-            is_covered = self.covers(self.with_spec_line(finding))
-            waived.update([part_of(finding.location.file)] if is_covered else ())
-            return is_covered
-
-        outcome = cel_policies.check_judged(judgements, known, on, complete=True, covered=covered, held=statement.NAMES)
-        validate.collect(result, judgements, outcome, updates)
-        if updates is not None:
-            result.changes = [*(result.changes or ()), *updates.removed()]
-        result.waived, result.refused = self.waivers.used - used, self.waivers.refused - refused
-        decided = (judged.manifest for judged in judgements if id(judged.manifest) in outcome.verdicts)
-        return frozenset(waived).union(part_of(manifest.file) for manifest in decided)
-
-    def covers(self, finding: Finding) -> bool:
-        """Say whether a finding on an object is waived, by its job or in the spec that it is rendered from."""
-        return self.waivers.covers(finding, job_of(finding))
-
-    def was_said(self, finding: Finding) -> bool:
-        """Say whether a policy said of the job what it says of its run's object."""
-        job = job_of(finding)
-        return job is not None and (finding.rule, *job) in self.said
-
-
-def is_named(tree: Snapshot, file: str, data: bytes) -> bool:
-    """Say whether a file that was read is what the tree says of it: it may have been written meanwhile."""
-    return tree.files.get(file.removeprefix(f"{GENERATED}/")) == blob_id(data, tree.algorithm)
-
-
-def counts(manifest: Manifest, ours: Collection[str]) -> bool:
-    """Say whether an object that is no run's may matter to those of runs; copies of `ours` are asked as ours."""
-    return manifest.kind in SHAPING and not (manifest.kind == POLICY and manifest.name in ours)
-
-
-def classes_of(cluster: Cluster) -> Iterable[dict[str, Any]]:
-    """Yield the existing storage classes of which a cluster's file says whether volumes may grow."""
-    for name, choice in cluster.storage.items():
-        if choice.existing and choice.allow_volume_expansion is not None:
-            head = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": name}}
-            yield {**head, "allowVolumeExpansion": choice.allow_volume_expansion}
 
 
 def validate_repository(
     root: Path,
     *,
-    clusters: Iterable[str] = (),
+    clusters: Collection[str] | None = None,
     allow_unknown: Iterable[str] = (),
     base: str | None = None,
     against: str | None = None,
@@ -292,22 +48,60 @@ def validate_repository(
     of a live repository are judged. `against` is another commit to do that with, and to say what becomes of each.
     `home` is the repository whose schemas and policies count, where that is another than the one at `root`; `tree` is
     the generated tree, where that is not the one on disk. `second` says whether the second engine is asked too. `watch`
-    is told the share that is done.
+    is told the share that is done. What has an error in its spec is left out of what is judged.
 
     Raises SpecError for a cluster that does not exist, and ToolError for a commit that does not.
     """
-    home = home or root
-    result = Result()
     checked = frozen.check_specs(root, home=home, ref=base)
+    return judge_repository(
+        root,
+        judged_specs(checked, tree),
+        clusters=clusters,
+        allow_unknown=allow_unknown,
+        base=base,
+        against=against,
+        home=home,
+        second=second,
+        watch=watch,
+    )
+
+
+def judged_specs(checked: Checked, tree: Snapshot | None = None) -> JudgedSpecs:
+    """Return specs of which all jobs were read."""
+    jobs = [NamedJob.of(job) for job in checked.specs.jobs]
+    small = {job.source.file: job.small_files for job in checked.specs.jobs}
+    rest = [NamedJob.of(job) for job in checked.rest]
+    return JudgedSpecs(checked, jobs, left_out(checked.findings, jobs, rest=rest, lost=checked.lost, small=small), tree)
+
+
+def judge_repository(
+    root: Path,
+    specs: JudgedSpecs,
+    *,
+    clusters: Collection[str] | None = None,
+    allow_unknown: Iterable[str] = (),
+    base: str | None = None,
+    against: str | None = None,
+    home: Path | None = None,
+    second: bool = True,
+    watch: Watch = unwatched,
+) -> Result:
+    """Judge the generated tree of every cluster or of those named, for specs that were judged; see above."""
+    home, checked, without, tree = home or root, specs.checked, specs.without, specs.tree
+    result = Result()
     result.add(checked.findings)
     result.notes += trusted.edits(home)
     if checked.idle:
         count = len(checked.idle)
         what = "1 Python job file was" if count == 1 else f"{count} Python job files were"
         result.skipped.append(Skipped("run/python-idle", f"{what} not executed; run trainyard check, or use --python"))
-    if checked.refused:
+    if without.sentence:
+        result.skipped.append(Skipped("objects", without.sentence))
+    if without.everything:
         return result
-    names = [cluster_of(name, checked.specs.clusters) for name in clusters] or sorted(checked.specs.clusters)
+    everywhere = sorted(checked.specs.clusters)
+    chosen = [name for name in (everywhere if clusters is None else clusters) if name not in without.clusters]
+    names = [cluster_of(name, checked.specs.clusters) for name in chosen]
     checking = Checking(
         root,
         checked.specs,
@@ -316,93 +110,73 @@ def validate_repository(
         None if against is None else past.objects_at(root, against, names),
         spec_line=spec_lines(root, tree.text if tree is not None else None),
         waivers=checked.waivers,
-        said=said_of_jobs(checked),
+        said=said_of_jobs(checked.findings, specs.jobs),
         tree=tree,
         second=second,
+        context=context_of(root, specs),
+        wrong=without.extra,
     )
+    objects = Result()
     if against is None:
         checking.now = tree or (past.on_disk(root, git) if (git := system_git.find(root)) else None)
         if checking.now is not None and home == root:
             checking.memory = Memory(cache.private(KEPT, outside=root), Present(checking.now.algorithm))
-        before = past.before(root, checked.specs, names, tree=checking.now, ref=base)
-        result.add(before.findings)
-        result.skipped += before.skipped
+        before = past.before(root, checked.specs, names, tree=checking.now, ref=base, context=checking.context)
+        objects.add(checked.waivers.left(before.findings))
+        objects.skipped += before.skipped
         checking.before, checking.both = before.objects, True
-    result.extend(judge_trees(checking, names, watch))
-    checked.waivers.used |= result.waived
-    checked.waivers.refused |= result.refused
-    complete = set(names) == set(checked.specs.clusters)
-    result.add(checked.waivers.unneeded(before=False, seen=lambda waiver: waiver.cluster in names or complete))
-    result.say_once()
-    result.hide()
+    objects.extend(judge_trees(checking, names, watch))
+    checked.waivers.used |= objects.waived
+    checked.waivers.refused |= objects.refused
+    seen = Seen(frozenset(names), without, is_whole=set(names) == set(everywhere), broken=broken_policies(checked))
+    objects.add(checked.waivers.unneeded(before=False, seen=seen.has))
 
     def found_at(folder: Path, clusters: Sequence[str]) -> list[Finding]:
-        specs = preflight.check_repository(folder, home=home).specs
-        there = [name for name in clusters if name in specs.clusters]
-        return judge_trees(Checking(folder, specs, home, second=second), there).findings
+        then = preflight.check_repository(folder, home=home).specs
+        there = [name for name in clusters if name in then.clusters]
+        return judge_trees(Checking(folder, then, home, second=second), there).findings
 
-    result.findings = frozen.weigh_findings(root, result.findings, checked.specs.repository, found_at, ref=base)
+    objects.findings = frozen.weigh_findings(root, objects.findings, checked.specs.repository, found_at, ref=base)
+    result.extend(objects)
+    result.say_once()
+    result.hide()
     return result
 
 
-def judge_trees(checking: Checking, names: Sequence[str], watch: Watch = unwatched) -> Result:
-    """Judge the trees of clusters together."""
-    result = Result()
-    for found in each_tree(checking, names, watch):
-        result.extend(found)
-    return result
+def context_of(root: Path, specs: JudgedSpecs) -> frozenset[str]:
+    """Return the files below `generated/` of which nothing is said, since what they are rendered from has an error."""
+    if specs.context is not None or not specs.without:
+        return specs.context or frozenset()
+    if specs.tree is not None:
+        return specs.without.paths(specs.tree.files, specs.tree.text)
+    folder = root / GENERATED
+    there = [found.path for found in files.walk(folder) if found.regular]
+    return specs.without.paths(there, lambda path: files.read(folder / path))
 
 
-def each_tree(checking: Checking, names: Sequence[str], watch: Watch = unwatched) -> Iterator[Result]:
-    """Judge the trees of clusters one by one, and remember what is said of them; of what is known nothing is judged."""
-    world = checking.memory.world
-    if world is None:
-        for fresh in judge_each(checking, dict.fromkeys(names), watch):
-            yield checking.finish(fresh.result)
-        return
-    with reads.recording(world) as record:
-        reads.ask(CODE, "")
-        named = {name: checking.parts(name) for name in names}
-        known = {name: load_known(name, found, checking.memory) for name, found in named.items()}
-        asked = {name: found for name, found in known.items() if not is_whole(named[name], found)}
-        judged = dict(zip(asked, judge_each(checking, asked, watch), strict=True))
-    for name, found in known.items():
-        if name in judged:
-            if (of_cluster := named[name]) is not None:
-                result, unsteady, compared = judged[name]
-                seen = record.reads_of(cluster_file(name))
-                of_cluster.keep(checking.memory, seen, result, unsteady=unsteady, compares=compared)
-            yield checking.finish(judged[name].result)
-        elif found is not None:
-            yield checking.finish(join_known(found, Result()))
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What was looked at, so that a waiver of which nothing came there is needed by nothing."""
+
+    clusters: frozenset[str]
+    without: LeftOut
+    is_whole: bool
+    """Whether the trees of all clusters were judged."""
+    broken: Collection[str] = ()
+    """Ids of policies that nobody could ask."""
+
+    def has(self, waiver: Waiver) -> bool:
+        """Say whether everything was looked at that a waiver may be for."""
+        if waiver.rule in self.broken:
+            return False
+        if waiver.job is not None:
+            return not self.without.has_job(*waiver.job) and (waiver.cluster in self.clusters or self.is_whole)
+        if waiver.cluster is None:
+            return self.is_whole and not self.without
+        return waiver.cluster in self.clusters and not (self.without.teams or self.without.extra)
 
 
-def load_known(name: str, parts_of: Parts | None, memory: Memory) -> Known | None:
-    """Return the remembered verdicts on a cluster's tree that still hold."""
-    with reads.about(cluster_file(name)):
-        return None if parts_of is None else parts_of.load(memory)
-
-
-def is_whole(parts_of: Parts | None, known: Known | None) -> bool:
-    """Say whether everything about a cluster's tree is known."""
-    return known is not None and parts_of is not None and known.runs == frozenset(parts_of.runs)
-
-
-def judge_each(checking: Checking, known: Mapping[str, Known | None], watch: Watch) -> Iterator[Fresh]:
-    """Judge clusters, of which some things are known, one by one; large ones with a process for each core."""
-    if not known:
-        return
-    policies, names = usable(policy_files(checking.home)), list(known)
-
-    def judge(name: str) -> Fresh:
-        return checking.cluster(name, known[name], policies)
-
-    if len(names) < 2 or not parallel.is_much(sum(map(checking.size, names))):
-        for number, name in enumerate(names, 1):
-            yield judge(name)
-            watch(number / len(names))
-        return
-    for number, (fresh, seen) in enumerate(parallel.each(names, partial(reads.heard, judge, reads.digests())), 1):
-        reads.join(seen)
-        yield fresh
-        watch(number / len(names))
+def broken_policies(checked: Checked) -> set[str]:
+    """Return the ids of the repository's policies that have an error."""
+    errors = (finding.location.file for finding in checked.findings if finding.is_error)
+    return {policy_id(Path(file)) for file in errors if file.startswith("policies/")}

@@ -18,7 +18,7 @@ from trainyard.judge.preflight.between import credentials
 from trainyard.judge.preflight.declared import Look
 from trainyard.judge.preflight.job import objects
 from trainyard.judge.preflight.subjects import BETWEEN, CLUSTER, CLUSTER_BESIDE, TEAM, OneCluster, OneTeam
-from trainyard.judge.preflight.waivers import Waivers
+from trainyard.judge.preflight.waivers import Job, Waivers
 from trainyard.render.kinds import Resolved
 from trainyard.specs.load import Loaded, read_repository
 from trainyard.specs.reading.layout import Place
@@ -60,11 +60,24 @@ class Checked:
     """The programs that make jobs and were not run."""
     on_clusters: Mapping[str, Sequence[Finding]] = field(default_factory=dict)
     """What was found on each cluster, waived or not."""
+    rest: tuple[JobFile, ...] = ()
+    """What is left of broken jobs without their wrong fields."""
 
     @property
     def refused(self) -> bool:
         """Whether an error stands, so that nothing may be written."""
         return any(finding.is_error for finding in self.findings)
+
+    @property
+    def lost(self) -> dict[Job, str]:
+        """The jobs of which no run could be made, by team and name, each with its file."""
+        runs = {(run.run.team_name, run.run.job_name) for run in self.runs}
+        jobs = ((job.team, job.name, job) for job in self.specs.jobs)
+        return {
+            (team, name): job.source.file
+            for team, name, job in jobs
+            if not (job.job.retired or job.job.step or (team, name) in runs)
+        }
 
 
 def check_repository(root: Path, *, home: Path | None = None) -> Checked:
@@ -94,7 +107,7 @@ def check(loaded: Loaded, home: Path, *, remembered: Remembered = NOTHING) -> Ch
     ordered = sorted(dict.fromkeys(left), key=lambda finding: finding.order)
     open_ = {(finding.location.file, prefix_of(finding.message)) for finding in ordered if finding.rule == PLAIN.id}
     shown = (run for run in runs if (run.run.source.file, run.run.source.prefix) not in open_)
-    return Checked(loaded.specs, tuple(shown), ordered, waivers, loaded.printed, loaded.idle, on_clusters)
+    return Checked(loaded.specs, tuple(shown), ordered, waivers, loaded.printed, loaded.idle, on_clusters, loaded.rest)
 
 
 BETWEEN_FILES = "files beside each other"

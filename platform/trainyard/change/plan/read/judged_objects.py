@@ -15,51 +15,53 @@ from trainyard.base.findings import Finding, Skipped
 from trainyard.base.memory import CODE, Memory, World
 from trainyard.base.system import ahead, cache, kubeconform, reads
 from trainyard.base.system.repository import cluster_file
+from trainyard.change.synth.partial import Judged
 from trainyard.judge.checks import past
+from trainyard.judge.checks.left_out import JudgedSpecs
 from trainyard.judge.checks.verdicts import KEPT, Old
 from trainyard.render.tree.snapshot import Snapshot
-from trainyard.specs.sources import Specs
 
 
-def begin(
-    root: Path, specs: Specs, tree: Snapshot, base: Snapshot, *, world: World, ref: str | None = None
-) -> Callable[[], Sequence[Finding]]:
+def begin(root: Path, judged: Judged, *, world: World, ref: str | None = None) -> Callable[[], Sequence[Finding]]:
     """Begin to judge the objects of a tree, and return what waits for the errors on them.
 
     They are over those at the base, to which `ref` leads; by `world` it is known whether what was read before holds.
     """
     memory = Memory(cache.private(KEPT, outside=root), world)
     second = second_engine(root)
-    before = past.replaced_objects(base, tree, specs.clusters) if base.live else None
-    olds = {name: () if before is None else before[name] for name in specs.clusters}
-    names = {name: judge_cluster(name, tree, olds[name], second=second) for name in sorted(specs.clusters)}
+    specs, tree, base = judged.reading.specs, judged.tree.snapshot, judged.tree.base
+    clusters = sorted(specs.clusters.keys() - judged.without.clusters)
+    before = past.replaced_objects(base, tree, clusters) if base.live else None
+    olds = {name: () if before is None else before[name] for name in clusters}
+    names = {name: judge_cluster(name, tree, olds[name], second=second) for name in clusters}
     asked = [name for name, inputs in names.items() if memory.get(inputs) is None]
 
-    def judged() -> list[str]:
-        from trainyard.judge.checks.repository import Checking, each_tree  # which takes long to import
+    def wrong() -> list[str]:
+        from trainyard.judge.checks.checking import Checking  # which takes long to import
+        from trainyard.judge.checks.trees import each_tree
 
         checking = Checking(root, specs, root, before=before, both=True, tree=tree, second=second)
         checking.memory, checking.now = memory, tree
-        wrong = []
+        found = []
         with reads.recording(world) as record:
             reads.ask(CODE, "")
             results = list(each_tree(checking, asked))
         for name, result in zip(asked, results, strict=True):
             if result.errors:
-                wrong.append(name)
+                found.append(name)
             else:
                 memory.put(True, record.reads_of(cluster_file(name)), names[name])
-        return wrong
+        return found
 
-    doubtful = ahead.begin(judged) if asked else list[str]
-    return lambda: weighed(root, wrong, tree, ref, second=second) if (wrong := doubtful()) else []
+    doubtful = ahead.begin(wrong) if asked else list[str]
+    return lambda: weighed(root, left, judged.specs(), ref, second=second) if (left := doubtful()) else []
 
 
-def weighed(root: Path, clusters: Sequence[str], tree: Snapshot, ref: str | None, *, second: bool) -> list[Finding]:
+def weighed(root: Path, clusters: Sequence[str], specs: JudgedSpecs, ref: str | None, *, second: bool) -> list[Finding]:
     """Return the errors on clusters that are left when waivers and what is frozen are counted."""
-    from trainyard.judge.checks.repository import validate_repository
+    from trainyard.judge.checks.repository import judge_repository
 
-    result = validate_repository(root, clusters=clusters, base=ref, tree=tree, second=second)
+    result = judge_repository(root, specs, clusters=clusters, base=ref, second=second)
     return [finding for finding in result.findings if finding.is_error]
 
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from trainyard.base.findings import Finding
+from trainyard.base.findings import Finding, Skipped
 from trainyard.base.memory import World
 from trainyard.change.plan.effects import Told
 from trainyard.change.plan.read import judged_objects as objects
 from trainyard.change.synth import session
+from trainyard.judge.checks.left_out import EVERYTHING
 from trainyard.render.tree.base import unproven_warning
 from trainyard.render.tree.disk import Disk
 from trainyard.render.tree.snapshot import Snapshot
@@ -34,6 +35,8 @@ class Verdict:
     """What is on disk, where that was looked at."""
     world: World | None = None
     """What everything that may be read is now; None where nothing is remembered."""
+    skipped: tuple[Skipped, ...] = ()
+    """What was left out of the objects that were judged."""
     objects: Callable[[], Sequence[Finding]] = tuple
     """What is said of the objects, which are judged beside what else is found out: ask last."""
 
@@ -50,12 +53,15 @@ def judge_change(root: Path, version: str, *, ref: str | None = None, automated:
     outcome = session.run(root, version, ref=ref, checking=True, automated=automated)
     outcome.save()
     tree, work, specs = outcome.tree, outcome.work, outcome.specs
+    if outcome.judged is None:
+        return Verdict(outcome.findings, skipped=(Skipped("objects", EVERYTHING),))
+    found = objects.begin(root, outcome.judged, world=outcome.world, ref=ref)
     if tree is None or work is None or specs is None:
-        return Verdict(outcome.findings)
-    found = objects.begin(root, specs, tree.snapshot, tree.base, world=outcome.world, ref=ref)
+        why = outcome.judged.without.sentence
+        return Verdict(outcome.findings, skipped=(Skipped("objects", why),) if why else (), objects=found)
     is_behind = bool(work.changes.write or work.changes.remove)
     told: Told = "synth" if is_behind else "disk"
-    return Verdict(outcome.findings, tree.snapshot, told, specs, tree.base, outcome.disk, outcome.world, found)
+    return Verdict(outcome.findings, tree.snapshot, told, specs, tree.base, outcome.disk, outcome.world, objects=found)
 
 
 def unrendered(root: Path, ref: str | None) -> Verdict:
@@ -65,4 +71,6 @@ def unrendered(root: Path, ref: str | None) -> Verdict:
     result = validate_repository(root, base=ref, second=objects.second_engine(root))
     errors = tuple(finding for finding in result.findings if finding.is_error)
     why = "cannot tell whether generated/ is up to date: the extra 'synth' of Trainyard is not installed"
-    return Verdict((*errors, unproven_warning(why)), told="disk" if result.objects else "refused")
+    left_out = tuple(skipped for skipped in result.skipped if skipped.rule == "objects")
+    told: Told = "disk" if result.objects else "refused"
+    return Verdict((*errors, unproven_warning(why)), told=told, skipped=left_out)

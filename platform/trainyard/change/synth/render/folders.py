@@ -10,6 +10,7 @@ from typing import Any
 from trainyard.base.findings import Finding
 from trainyard.base.manifests import Identity, identity_of
 from trainyard.base.system import reads
+from trainyard.base.system.repository import team_file
 from trainyard.change.constructs import cluster as constructs
 from trainyard.change.constructs.base import Foreign, Objects
 from trainyard.change.constructs.folder import Folder, new_app
@@ -44,7 +45,8 @@ def cluster_folders(
     app = new_app()
     own, wrong = owns(specs, cluster, root)
     with reads.apart():  # where files are follows from their keys, not from what they say
-        files = {key: source.file for key, source in specs.sources.items()}
+        files = {f"team/{name}": team_file(name) for name in specs.clusters[cluster].teams()}
+        files |= {key: source.file for key, source in specs.sources.items()}
     files["cluster"] = files[f"cluster/{cluster}"]
     found = clusters.folders(specs, cluster, policies, own)
     for path, finding in elsewhere(found, own):

@@ -1,0 +1,57 @@
+"""What can be judged of a repository although something in it has an error: the tree without what that concerns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from trainyard.base.findings import Finding
+from trainyard.change.synth.incremental import Synthesis, left_on_disk
+from trainyard.change.synth.reading import Reading
+from trainyard.change.synth.weigh import Decided, without_errors
+from trainyard.change.synth.write import Tree
+from trainyard.judge.checks.left_out import JudgedSpecs, LeftOut
+from trainyard.render.tree.rules import STALE, UNKNOWN
+
+FOLLOWS = frozenset({STALE.id, UNKNOWN.id})
+"""Rules of what goes without saying while nothing can be written: that the tree is not as a synth would write it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What was found in specs, and the tree whose objects can be judged."""
+
+    reading: Reading
+    findings: tuple[Finding, ...]
+    """What is said of specs."""
+    tree: Tree
+    without: LeftOut
+    """What is left out of the tree."""
+    context: frozenset[str]
+    """Files of that, below `generated/`: others may refer to them, but nothing is said of them."""
+
+    def specs(self) -> JudgedSpecs:
+        """Return the specs and their tree, for the judgement of objects."""
+        checked = replace(self.reading.checked, findings=list(self.findings), waivers=self.reading.waivers())
+        return JudgedSpecs(checked, self.reading.named_jobs(), self.without, self.tree.snapshot, self.context)
+
+
+def judged(decided: Decided, made: Synthesis) -> Judged:
+    """Return the tree of a synth, in which everything that has an error is as it is on disk."""
+    reading = decided.reading
+    without = without_errors(reading, [*decided.findings, *made.decision.findings])
+    left = left_on_disk(reading.start.disk, without)
+    tree = replace(made.tree, known={**left, **made.tree.known}) if left else made.tree
+    rendered = made.tree.texts.keys() | made.tree.kept.keys()
+    return Judged(reading, decided.findings, tree, without, frozenset(left.keys() - rendered))
+
+
+def without_consequences(decided: Decided, made: Synthesis, findings: Sequence[Finding]) -> list[Finding]:
+    """Return findings on a tree without those that follow from errors in specs, or in what becomes of runs."""
+    decisive = (finding.is_error and finding in made.decision.findings for finding in findings)
+    is_behind = decided.refused or any(decisive)
+    return [
+        finding
+        for finding in findings
+        if not (is_behind and finding.rule in FOLLOWS) and finding.location.file not in decided.without.extra
+    ]
