@@ -82,7 +82,7 @@ def run(
     start = begin(root)
     reading = read(start)
     based = weigh.against_base(reading, request)
-    weighed = weigh.weigh(based)
+    weighed = weigh.weigh(based, ref)
     base = weighed.based.base
     if weighed.refused or base is None:
         return refusal(weighed)

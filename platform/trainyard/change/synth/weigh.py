@@ -12,6 +12,7 @@ from trainyard.change.synth.assemble import Terms
 from trainyard.change.synth.reading import Reading
 from trainyard.change.synth.render.processes import make_ready
 from trainyard.change.synth.runs import Decision
+from trainyard.judge import causes
 from trainyard.judge.frozen import Frozen, in_specs
 from trainyard.render.tree.base import find_base
 from trainyard.render.tree.commit import ASK
@@ -102,10 +103,10 @@ def against_base(reading: Reading, request: Request) -> Based:
     return Based(reading, terms, base, tuple(notes))
 
 
-def weigh(based: Based) -> Weighed:
+def weigh(based: Based, ref: str | None = None) -> Weighed:
     """Make errors of frozen runs warnings where the base had them too."""
     reading, git = based.reading, based.reading.start.git
-    findings, jobs = reading.findings, reading.jobs()
+    findings, jobs = causes.explain(reading.checked, reading.root, ref=ref), reading.jobs()
     if git is None or based.base is None or not has_errors(findings):
         return Weighed(based, tuple(findings), tuple(jobs))
     frozen = Frozen(reading.root, git, based.base, in_specs(reading.root))

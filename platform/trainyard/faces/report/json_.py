@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, get_args
 
-from trainyard.base.findings import Finding, Layer, Location, ObjectRef, Severity
+from trainyard.base.findings import Finding, Layer, Location, ObjectRef, Severity, arrange
 from trainyard.faces.report.legible import in_json
 from trainyard.faces.report.view import View
 from trainyard.judge.checks.result import Change, ChangeWord, Judged, Result, Unrendered, Update
@@ -40,9 +40,7 @@ def as_dict(result: Result) -> dict[str, Any]:
             if result.changes is None
             else {"changes": [change(one_change) for one_change in result.changes if one_change.changed]}
         ),
-        "findings": [
-            finding(one_finding) for one_finding in sorted(result.findings, key=lambda one_finding: one_finding.order)
-        ],
+        "findings": [finding(item) for root, followers in arrange(result.findings) for item in (root, *followers)],
     }
 
 
@@ -96,6 +94,10 @@ def finding(one_finding: Finding) -> dict[str, Any]:
     }
     if one_finding.frozen:
         entry["frozen"] = True
+    if one_finding.cause is not None:
+        entry["cause"] = place(one_finding.cause)
+    if one_finding.blocks:
+        entry["blocks"] = list(one_finding.blocks)
     return entry
 
 
@@ -129,6 +131,7 @@ def schema() -> dict[str, Any]:
     position = {"type": ["integer", "null"], "minimum": 1}
     identity = {"apiVersion": text, "kind": text, "namespace": nullable("string"), "name": text}
     update = {"enum": [*get_args(Update), None]}
+    spot = closed({"file": text, "line": position, "column": position})
     entry = closed(
         {
             "rule": text,
@@ -141,12 +144,14 @@ def schema() -> dict[str, Any]:
             "document": {"type": ["integer", "null"], "minimum": 0},
             "object": {"anyOf": [closed(identity), {"type": "null"}]},
             "path": nullable("string"),
-            "spec": {"anyOf": [closed({"file": text, "line": position, "column": position}), {"type": "null"}]},
+            "spec": {"anyOf": [spot, {"type": "null"}]},
             "fix": nullable("string"),
             "source": nullable("string"),
             "frozen": {"const": True},
+            "cause": spot,
+            "blocks": {"type": "array", "items": text},
         },
-        optional=("frozen",),
+        optional=("frozen", "cause", "blocks"),
     )
     verdict = {"enum": ["valid", "invalid", "unknown"]}
     one = closed({"file": text, "document": count, **identity, "verdict": verdict, "update": update})
@@ -162,7 +167,7 @@ def schema() -> dict[str, Any]:
             "before": nullable("string"),
         }
     )
-    counts = ("objects", "valid", "invalid", "unknown", "errors", "warnings")
+    counts = ("objects", "valid", "invalid", "unknown", "errors", "warnings", "following")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Trainyard report",

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from trainyard import __version__
 from trainyard.base import catalogue
 from trainyard.base.catalogue import Entry
-from trainyard.base.findings import Finding, Location
+from trainyard.base.findings import Finding, Location, arrange
 from trainyard.faces.report.legible import in_address, in_json
 from trainyard.faces.report.text import PLAIN
 from trainyard.faces.report.view import View, place
+from trainyard.judge.causes.words import lines_below
 from trainyard.judge.checks.result import Result
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -31,7 +33,8 @@ def render(result: Result, view: View = PLAIN) -> str:
 
 def as_dict(result: Result, view: View = PLAIN) -> dict[str, Any]:
     """Return the log as plain values."""
-    findings = sorted(result.findings, key=lambda finding: finding.order)
+    arranged = arrange(result.findings)
+    findings = [finding for finding, _ in arranged]
     ids = sorted({finding.rule for finding in findings})
     index = {name: number for number, name in enumerate(ids)}
     texts = {finding.rule: finding for finding in reversed(findings)}
@@ -53,7 +56,7 @@ def as_dict(result: Result, view: View = PLAIN) -> dict[str, Any]:
                         "toolExecutionNotifications": [{"level": "note", "message": {"text": note}} for note in notes],
                     }
                 ],
-                "results": [entry(finding, index[finding.rule]) for finding in findings],
+                "results": [entry(finding, index[finding.rule], followers) for finding, followers in arranged],
             }
         ],
     }
@@ -79,10 +82,14 @@ def rule(finding: Finding, entry: Entry | None, view: View) -> dict[str, Any]:
     return found
 
 
-def entry(finding: Finding, index: int) -> dict[str, Any]:
-    """Return one result; it is known again, in whatever line it stands by then, by its rule, file and field."""
+def entry(finding: Finding, index: int, followers: Sequence[Finding] = ()) -> dict[str, Any]:
+    """Return one result; it is known again, in whatever line it stands by then, by its rule, file and field.
+
+    What follows from it is related to it, and no result of its own.
+    """
     where = place(finding)
     message = f"{finding.message}; fix: {finding.fix}" if finding.fix else finding.message
+    message = "\n".join([message, *lines_below(finding, followers)])
     spot: dict[str, Any] = {"physicalLocation": physical(where)}
     if finding.path or finding.object:
         name = ", ".join(str(part) for part in (finding.object, finding.path) if part)
@@ -97,8 +104,14 @@ def entry(finding: Finding, index: int) -> dict[str, Any]:
         "partialFingerprints": {"trainyard/v1": hashlib.sha256(same.encode("utf-8", "surrogatepass")).hexdigest()[:32]},
     }
     other = finding.location if where is finding.spec else finding.spec
+    related: list[dict[str, Any]] = []
     if other is not None and other != where:
-        found["relatedLocations"] = [{"physicalLocation": physical(other)}]
+        related.append({"physicalLocation": physical(other)})
+    for item in followers:
+        said = {"text": f"{item.message} [{item.rule}]"}
+        related.append({"physicalLocation": physical(place(item)), "message": said})
+    if related:
+        found["relatedLocations"] = related
     if finding.frozen:
         found["baselineState"] = "unchanged"
     return found

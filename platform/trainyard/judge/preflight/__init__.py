@@ -60,6 +60,8 @@ class Checked:
     """The programs that make jobs and were not run."""
     on_clusters: Mapping[str, Sequence[Finding]] = field(default_factory=dict)
     """What was found on each cluster, waived or not."""
+    loaded: Loaded | None = None
+    """What the specs were read as, for those who judge them once more."""
 
     @property
     def refused(self) -> bool:
@@ -94,7 +96,7 @@ def check(loaded: Loaded, home: Path, *, remembered: Remembered = NOTHING) -> Ch
     ordered = sorted(dict.fromkeys(left), key=lambda finding: finding.order)
     open_ = {(finding.location.file, prefix_of(finding.message)) for finding in ordered if finding.rule == PLAIN.id}
     shown = (run for run in runs if (run.run.source.file, run.run.source.prefix) not in open_)
-    return Checked(loaded.specs, tuple(shown), ordered, waivers, loaded.printed, loaded.idle, on_clusters)
+    return Checked(loaded.specs, tuple(shown), ordered, waivers, loaded.printed, loaded.idle, on_clusters, loaded)
 
 
 BETWEEN_FILES = "files beside each other"
