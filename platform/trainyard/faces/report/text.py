@@ -32,7 +32,10 @@ WEIGHTS = {Severity.ERROR: RED, Severity.WARNING: YELLOW}
 def render(result: Result, view: View = PLAIN) -> str:
     """Return the report as text; without colours a pipe gets the same bytes as a terminal."""
     if view.summary:
-        return "\n".join([*by_rule([finding for finding, _ in arrange(result.findings)], view), closing(result, view)]) + "\n"
+        return (
+            "\n".join([*by_rule([finding for finding, _ in arrange(result.findings)], view), closing(result, view)])
+            + "\n"
+        )
     blocks = paragraphs(result.findings, view)
     if result.changes is not None and not view.quiet:
         blocks.append("\n".join(changes(result.changes)))
@@ -64,9 +67,7 @@ def paragraphs(findings: Sequence[Finding], view: View = PLAIN) -> list[str]:
     below = {id(finding): followers for finding, followers in arranged}
     roots = [finding for finding, _ in arranged]
     groups = [[finding] for finding in roots] if len(roots) <= FEW else group_findings(roots)
-    return [
-        "\n".join([*paragraph(some[0], view, secret, below[id(some[0])]), *others(some)]) for some in groups
-    ]
+    return ["\n".join([*paragraph(some[0], view, secret, below[id(some[0])]), *others(some)]) for some in groups]
 
 
 def others(alike: Sequence[Finding]) -> Iterator[str]:

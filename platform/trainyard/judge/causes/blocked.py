@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from trainyard.base.findings import Finding
-from trainyard.judge.causes.trial import job_name
+from trainyard.judge.causes.trial import file_of, job_name
 from trainyard.render.kinds import Resolved
 from trainyard.specs.load import Loaded
 from trainyard.specs.sources import JobFile
@@ -19,14 +19,21 @@ def unchecked(loaded: Loaded, runs: Sequence[Resolved]) -> list[JobFile]:
 
 
 def blocked_by_files(loaded: Loaded, runs: Sequence[Resolved], findings: list[Finding]) -> list[Finding]:
-    """Return findings, the first error of every unreadable cluster and team with the jobs that name it."""
-    jobs = unchecked(loaded, runs) if loaded.broken else []
-    out = list(findings)
-    for key in sorted(loaded.broken):
-        source = loaded.specs.sources.get(key)
+    """Return findings, the first error of every unreadable cluster, and of every team, with the jobs that name it.
+
+    A team without a file counts too: nobody can say which volumes and rights its jobs have.
+    """
+    jobs, out = unchecked(loaded, runs), list(findings)
+    missing = {f"team/{job.team}" for job in jobs if job.team not in loaded.specs.teams}
+    for key in sorted(loaded.broken | missing):
         kind, _, name = key.partition("/")
         held = sorted(job_name(job) for job in jobs if name == (job.job.cluster if kind == "cluster" else job.team))
-        errors = [at for at, finding in enumerate(out) if finding.is_error and source and finding.location.file == source.file]
+        says = f"team {name!r} has no file" if key in missing - loaded.broken else ""
+        errors = [
+            at
+            for at, finding in enumerate(out)
+            if finding.is_error and (says in finding.message if says else finding.location.file == file_of(key))
+        ]
         if held and errors:
             first = min(errors, key=lambda at: out[at].order)
             out[first] = replace(out[first], blocks=tuple(held))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -16,9 +16,9 @@ from trainyard.base.rules import Rule
 from trainyard.base.system import files
 from trainyard.base.system import git as system_git
 from trainyard.judge.causes import edits
-from trainyard.judge.causes.names import noun
-from trainyard.judge.causes.repairs import Repair, key_of
-from trainyard.judge.causes.trial import MODELS, Gone, with_spec, with_value
+from trainyard.judge.causes.names import NOUNS, noun
+from trainyard.judge.causes.repairs import Repair, Values, key_of, value_of
+from trainyard.judge.causes.trial import MODELS, Gone, with_spec
 from trainyard.judge.causes.words import hit, users
 from trainyard.render.tree.commit import base_of
 from trainyard.render.tree.spec_files import spec_files
@@ -53,6 +53,10 @@ class Change:
 
 def differences(before: Any, after: Any, path: Path = ()) -> Iterator[Change]:
     """Yield the fields in which two values differ, a key with another name as one."""
+    if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for at, (was, now) in enumerate(zip(before, after, strict=True)):
+            yield from differences(was, now, (*path, at))
+        return
     if not (isinstance(before, dict) and isinstance(after, dict)):
         if before != after:
             yield Change(path, before, after)
@@ -60,11 +64,8 @@ def differences(before: Any, after: Any, path: Path = ()) -> Iterator[Change]:
     gone, new = [key for key in before if key not in after], [key for key in after if key not in before]
     for key in gone:
         twin = next((other for other in new if before[key] == after[other]), None)
-        if twin is not None:
-            new.remove(twin)
-            yield Change((*path, key), before[key], edits.NOTHING, twin)
-        else:
-            yield Change((*path, key), before[key], edits.NOTHING)
+        new = [other for other in new if other != twin]
+        yield Change((*path, key), before[key], edits.NOTHING, twin or "")
     for key in new:
         yield Change((*path, key), edits.NOTHING, after[key])
     for key in before:
@@ -93,19 +94,19 @@ def reverts(loaded: Loaded, findings: list[Finding], before: Mapping[str, bytes 
     """Yield for every changed field the repair that puts it back."""
     for file, data in before.items():
         key = key_of(file)
-        source = loaded.specs.sources.get(key)
-        was = value_in(file, data)
+        was, value = value_in(file, data), value_of(loaded, key)
         if was is edits.NOTHING or key in loaded.broken:
             continue
         others = partial(untouched, file=file, touched=frozenset(before))
-        if source is None or source.document is None:
-            yield Repair(partial(restored, key=key, value=was), say=partial(lost, file, key, loaded, others, was), since_base=True)
+        if value is edits.NOTHING:
+            say = partial(lost, file, key, loaded, others, was)
+            yield Repair(partial(restored, key=key, value=was), say=say, since_base=True)
             continue
-        value = source.document.value
         found = list(differences(was, value))
         for change in found if len(found) <= MOST else ():
-            edit = partial(with_value, name=key, value=put_back(value, change))
-            yield Repair(edit, standing(findings, file, change), partial(broken, source, change, others), since_base=True)
+            edit = Values(((key, partial(put_back, change=change)),))
+            say = partial(broken, loaded.specs.sources[key], change, others)
+            yield Repair(edit, standing(findings, file, change), say, since_base=True)
 
 
 def value_in(file: str, data: bytes | None) -> Any:
@@ -148,8 +149,7 @@ def standing(findings: list[Finding], file: str, change: Change) -> Finding | No
 
 def untouched(gone: Gone, file: str, touched: frozenset[str]) -> list[Finding]:
     """Return the errors in files that this change does not touch."""
-    errors = [finding for finding in gone.findings.values() if finding.is_error]
-    return [finding for finding in errors if finding.location.file not in {file, *touched}]
+    return [finding for finding in gone.errors if finding.location.file not in {file, *touched}]
 
 
 def broken(source: Source, change: Change, others: Callable[[Gone], list[Finding]], gone: Gone) -> Finding | None:
@@ -159,34 +159,45 @@ def broken(source: Source, change: Change, others: Callable[[Gone], list[Finding
         return None
     path = (*change.path[:-1], change.renamed) if change.renamed else change.path
     is_gone = change.after is edits.NOTHING and not change.renamed
-    return BREAKS.at(source, path[:-1] if is_gone else path, said(change, errors), key=True)
+    return BREAKS.at(source, path[:-1] if is_gone else path, said(change, errors, gone.runs), key=True)
 
 
-def said(change: Change, errors: list[Finding]) -> str:
+def said(change: Change, errors: list[Finding], runs: Collection[str]) -> str:
     """Return what a change of a field does to other files."""
     name = change.path[-1] if change.path else ""
     what = f"{noun(change.path)} {name!r}"
     if change.renamed:
-        return f"{what} was renamed to {change.renamed!r} here, but {users(errors)} it"
+        return f"{what} was renamed to {change.renamed!r} here, but {users(errors, runs)} it"
+    if is_name(change.before) and is_name(change.after) and noun(change.path) in NOUNS.values():
+        return (
+            f"{noun(change.path)} {change.before!r} was renamed to {change.after!r} here, but {users(errors, runs)} it"
+        )
     if change.after is edits.NOTHING:
-        return f"{what} was removed here, but {users(errors)} it"
+        return f"{what} was removed here, but {users(errors, runs)} it"
     if change.before is edits.NOTHING:
-        return f"{format_path(change.path)} was added here, which breaks {hit(errors)}"
+        return f"{format_path(change.path)} was added here, which breaks {hit(errors, runs)}"
     values = f"from {shown(change.before)} to {shown(change.after)}"
-    return f"{format_path(change.path)} changed {values} here, which breaks {hit(errors)}"
+    return f"{format_path(change.path)} changed {values} here, which breaks {hit(errors, runs)}"
 
 
-def lost(file: str, key: str, loaded: Loaded, others: Callable[[Gone], list[Finding]], value: Any, gone: Gone) -> Finding | None:
+def lost(
+    file: str, key: str, loaded: Loaded, others: Callable[[Gone], list[Finding]], value: Any, gone: Gone
+) -> Finding | None:
     """Return the error of a file that is gone, None where nothing follows from that."""
     errors = others(gone)
     if not errors:
         return None
     kind, _, name = key.partition("/")
-    new = twin(loaded, kind, value)
-    if new:
-        message = f"{kind} {name!r} was renamed to {new!r} here, but {users(errors)} it"
+    hurt = users(errors, gone.runs)
+    if new := twin(loaded, kind, value):
+        message = f"{kind} {name!r} was renamed to {new!r} here, but {hurt} it"
         return BREAKS.at(loaded.specs.sources[f"{kind}/{new}"], (), message)
-    return BREAKS.of(Location(file, 1, 1), f"{kind} {name!r} was removed by this change, but {users(errors)} it")
+    return BREAKS.of(Location(file, 1, 1), f"{kind} {name!r} was removed by this change, but {hurt} it")
+
+
+def is_name(value: Any) -> bool:
+    """Say whether a value is a short text, as names are."""
+    return isinstance(value, str) and len(value) <= LONGEST
 
 
 def shown(value: Any) -> str:

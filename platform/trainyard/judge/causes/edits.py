@@ -34,12 +34,10 @@ def path_of(value: Any, written: str) -> Path:
 def value_at(value: Any, path: Path) -> Any:
     """Return what stands at a path, NOTHING where nothing does."""
     for part in path:
-        if isinstance(value, dict) and part in value:
-            value = value[part]
-        elif isinstance(value, list) and isinstance(part, int) and part < len(value):
-            value = value[part]
-        else:
+        is_there = part in value if isinstance(value, dict) else isinstance(value, list) and part in range(len(value))
+        if not is_there:
             return NOTHING
+        value = value[part]
     return value
 
 

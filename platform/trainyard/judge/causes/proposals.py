@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from trainyard.base.findings import Finding
 from trainyard.judge.causes import edits
-from trainyard.judge.causes.repairs import NEAR, name_at, value_of
+from trainyard.judge.causes.repairs import NEAR, key_of, name_at, value_of
 from trainyard.judge.causes.trial import is_of_platform
 from trainyard.specs.load import Loaded
 
@@ -21,7 +21,7 @@ def misspelt(loaded: Loaded, finding: Finding) -> str | None:
     """Return the name at which an error of the platform stands that proposes another one."""
     if not (finding.is_error and finding.cause is None and finding.path and is_of_platform(finding)):
         return None
-    value = value_of(loaded, finding.location.file)
+    value = value_of(loaded, key_of(finding.location.file))
     word = name_at(value, edits.path_of(value, finding.path))
     return word if word is not None and NEAR.search(finding.message) and repr(word) in finding.message else None
 

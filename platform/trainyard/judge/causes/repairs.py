@@ -1,26 +1,49 @@
-"""Repairs to try: of a field with an error the value that is near, or none; of names that nobody declares, a new name."""
+"""Repairs to try on specs: a change of what one file says, and the finding that is the cause of what it takes away."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from difflib import get_close_matches
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from trainyard.base.findings import Finding, Path
-from trainyard.base.limits import NAME_LETTERS
 from trainyard.base.system.repository import CLUSTERS, SETTINGS, TEAMS
 from trainyard.judge.causes import edits
-from trainyard.judge.causes.trial import Edit, Gone, is_of_platform, with_value
+from trainyard.judge.causes.trial import Gone, file_of, is_of_platform, with_value
 from trainyard.specs.load import Loaded
+from trainyard.specs.releases import releases
 
 NEAR = re.compile(r"did you mean '([^']+)'\?")
 """How a finding proposes another name."""
 
-CUTOFF = 0.75
-"""How alike two names are of which one may be the other misspelt (difflib)."""
+WORD = re.compile(r"[\w-]+")
+
+Edit = Callable[[Loaded], Loaded | None]
+"""What makes repaired specs of others, None where nothing readable is left."""
+
+Change = Callable[[Any], Any]
+"""What makes another value of what a file says."""
+
+
+@dataclass(frozen=True)
+class Values:
+    """Changes of what files say, by the key of the spec."""
+
+    changes: tuple[tuple[str, Change], ...]
+
+    def __call__(self, loaded: Loaded) -> Loaded | None:
+        """Return specs with these changes, one on top of the other; None where one of them makes no spec."""
+        values: dict[str, Any] = {}
+        for key, change in self.changes:
+            values[key] = change(values[key] if key in values else value_of(loaded, key))
+        for key, value in values.items():
+            made = None if value is edits.NOTHING else with_value(loaded, key, value)
+            if made is None:
+                return None
+            loaded = made
+        return loaded
 
 
 @dataclass(frozen=True)
@@ -30,7 +53,7 @@ class Repair:
     edit: Edit
     root: Finding | None = None
     """The error that stands there; None where nothing was found there yet."""
-    say: Callable[[Gone], Finding | None] = lambda _: None
+    say: Callable[[Gone], Finding | None] = field(default=lambda _: None)
     """What is said where nothing was found, None where too little follows from it."""
     since_base: bool = False
     """Whether it puts back what a change touched."""
@@ -46,66 +69,73 @@ def key_of(file: str) -> str:
     return f"{kind}/{file.rpartition('/')[2].removesuffix('.yaml')}"
 
 
-def value_of(loaded: Loaded, file: str) -> Any:
-    """Return what a file of the platform says, NOTHING of one that could not be read as a spec."""
-    name = key_of(file)
-    source = loaded.specs.sources.get(name)
-    usable = source is not None and source.document is not None and name not in loaded.broken
-    return source.document.value if usable and source and source.document else edits.NOTHING
+def value_of(loaded: Loaded, key: str) -> Any:
+    """Return what a file of the platform says, NOTHING of one of which nothing could be read."""
+    source = loaded.specs.sources.get(key)
+    return edits.NOTHING if source is None or source.document is None else source.document.value
+
+
+def one(finding: Finding, change: Change) -> Values:
+    """Return the edit of a finding's file."""
+    return Values(((key_of(finding.location.file), change),))
 
 
 def of_errors(loaded: Loaded, findings: list[Finding]) -> Iterator[Repair]:
-    """Yield repairs of the errors in the platform's files: first what is proposed, then fields taken out, inner first."""
+    """Yield repairs of the errors in the platform's files.
+
+    First what is proposed, then what may lack, then files that cannot be read without their wrong fields, and at last
+    fields taken out, inner ones first.
+    """
     errors = [finding for finding in findings if finding.is_error and finding.path and is_of_platform(finding)]
-    placed = [(finding, value_of(loaded, finding.location.file)) for finding in errors]
-    known = [
-        (finding, edits.path_of(value, finding.path or ""), value) for finding, value in placed if value is not edits.NOTHING
-    ]
-    for finding, path, value in known:
+    known = [(finding, value_of(loaded, key_of(finding.location.file))) for finding in errors]
+    placed = [(finding, edits.path_of(value, finding.path or "")) for finding, value in known]
+    whole = [(finding, path) for finding, path in placed if key_of(finding.location.file) not in loaded.broken]
+    for finding, path in whole:
         if found := NEAR.search(finding.message):
-            yield Repair(with_edit(finding, proposed(value, path, found[1])), finding)
-    for finding, path, value in sorted(known, key=lambda item: -len(item[1])):
+            yield Repair(one(finding, partial(proposed, path=path, near=found[1], message=finding.message)), finding)
+    for finding, _ in whole:
+        for name in sorted(releases().keys() & set(WORD.findall(finding.message))):
+            yield Repair(one(finding, partial(with_operator, name=name)), finding)
+    yield from of_files(loaded, placed)
+    for finding, path in sorted(whole, key=lambda item: -len(item[1])):
         if path:
-            yield Repair(with_edit(finding, edits.put(value, path, edits.NOTHING)), finding)
+            yield Repair(one(finding, partial(edits.put, path=path, new=edits.NOTHING)), finding)
 
 
-def with_edit(finding: Finding, value: Any) -> Edit:
-    """Return the edit that gives a finding's file another value."""
-    return partial(with_value, name=key_of(finding.location.file), value=value)
+def of_files(loaded: Loaded, errors: list[tuple[Finding, Path]]) -> Iterator[Repair]:
+    """Yield a repair of each file that cannot be read as a spec: of all of its errors together."""
+    for key in sorted(loaded.broken):
+        mine = [(finding, path) for finding, path in errors if finding.location.file == file_of(key) and path]
+        first = min((finding for finding, _ in mine), key=lambda item: item.order, default=None)
+        for change in (mended, without):
+            changes = [(key, partial(change, path=path, message=finding.message)) for finding, path in mine]
+            if first is not None:
+                yield Repair(Values(tuple(reversed(changes))), first)
 
 
-def proposed(value: Any, path: Path, near: str) -> Any:
-    """Return a spec with the name that a finding proposes, where the wrong one stands: as a value, or as a key."""
+def mended(value: Any, path: Path, message: str) -> Any:
+    """Return a value with what a message proposes for a field, without the field where it proposes nothing."""
+    near = NEAR.search(message)
+    return proposed(value, path, near[1], message) if near else edits.put(value, path, edits.NOTHING)
+
+
+def without(value: Any, path: Path, message: str) -> Any:  # noqa: ARG001 - called as `mended` is
+    """Return a value without a field."""
+    return edits.put(value, path, edits.NOTHING)
+
+
+def proposed(value: Any, path: Path, near: str, message: str) -> Any:
+    """Return a spec with the name that a message proposes, where the wrong one stands: as a value, or as a key."""
     there = edits.value_at(value, path)
-    if isinstance(there, str) or not path:
-        return edits.put(value, path, near)
     outer = edits.value_at(value, path[:-1])
-    if not isinstance(outer, dict):
-        return value
+    if not isinstance(outer, dict) or (isinstance(there, str) and repr(there) in message):
+        return edits.put(value, path, near)
     return edits.put(value, path[:-1], {near if key == path[-1] else key: item for key, item in outer.items()})
 
 
-def missing_names(loaded: Loaded, findings: list[Finding]) -> Mapping[tuple[str, str], list[Finding]]:
-    """Return the errors that stand at a name which may be declared nowhere, by the spec that lacks it and the name."""
-    jobs = {file.source.file: file for file in loaded.specs.jobs}
-    found: dict[tuple[str, str], list[Finding]] = {}
-    for finding in findings:
-        file = finding.location.file
-        if not finding.is_error or not finding.path:
-            continue
-        if is_of_platform(finding):
-            value, keys = value_of(loaded, file), (key_of(file),)
-        elif job := jobs.get(file):
-            document = job.source.document
-            value = document.value if document else job.job.model_dump(mode="json", by_alias=True)
-            keys = (f"cluster/{job.job.cluster}", f"team/{job.team}")
-        else:
-            continue
-        name = name_at(value, edits.path_of(value, finding.path))
-        if name is not None and len(name) <= NAME_LETTERS:
-            for key in keys:
-                found.setdefault((key, name), []).append(finding)
-    return found
+def with_operator(value: Any, name: str) -> Any:
+    """Return a cluster that has another operator, in its newest release."""
+    return edits.put(value, ("operators", name), {"version": releases()[name].newest_first[0]})
 
 
 def name_at(value: Any, path: Path) -> str | None:
@@ -113,12 +143,3 @@ def name_at(value: Any, path: Path) -> str | None:
     there = edits.value_at(value, path)
     name = there if isinstance(there, str) else path[-1] if path else None
     return name if isinstance(name, str) else None
-
-
-def near_keys(value: Any, name: str) -> Iterator[Path]:
-    """Yield the names that a spec declares and that may be another one misspelt, which it does not declare itself."""
-    paths = [path for path, _ in edits.fields(value) if isinstance(path[-1], str)]
-    beside = {path[:-1] for path in paths if path[-1] == name}
-    words = sorted({str(path[-1]) for path in paths if path[:-1] not in beside} - {name})
-    near = set(get_close_matches(name, words, n=3, cutoff=CUTOFF))
-    yield from (path for path in paths if path[-1] in near)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +12,7 @@ from trainyard.base.documents import Document
 from trainyard.base.errors import TrainyardError
 from trainyard.base.findings import PLATFORM, Finding, rank
 from trainyard.base.system.data import schemas_dir
+from trainyard.base.system.repository import SETTINGS, cluster_file, team_file
 from trainyard.judge import preflight
 from trainyard.judge.preflight import Waivers
 from trainyard.specs.load import Loaded
@@ -24,10 +25,13 @@ from trainyard.specs.sources import JobFile, Source, prefix_of
 
 Key = tuple[str, str, str | None, str]
 
-Edit = Callable[[Loaded], Loaded | None]
-"""A repair: the specs with it, None where nothing readable is left."""
-
 MODELS: dict[str, type[Spec]] = {"cluster": Cluster, "team": Team, "repository": Repository}
+
+
+def file_of(key: str) -> str:
+    """Return the file of a spec by its key."""
+    kind, _, name = key.partition("/")
+    return {"repository": SETTINGS, "cluster": cluster_file(name), "team": team_file(name)}[kind]
 
 
 def key(finding: Finding) -> Key:
@@ -45,24 +49,27 @@ def job_name(file: JobFile) -> str:
     return f"{file.team}/{file.name}"
 
 
-def with_value(loaded: Loaded, name: str, value: Any) -> Loaded | None:
+def with_value(loaded: Loaded, key: str, value: Any) -> Loaded | None:
     """Return specs in which one, by its key, has another value; None where no spec can have that."""
-    kind, _, short = name.partition("/")
-    file = loaded.specs.sources[name].file
-    spec, _ = document.validate(MODELS[kind], Source(file, Document(file, 0, value)))
-    return None if spec is None else with_spec(loaded, kind, short, spec)
+    kind, _, name = key.partition("/")
+    spec, _ = document.validate(MODELS[kind], Source(key, Document(key, 0, value)))
+    return None if spec is None else with_spec(loaded, kind, name, spec)
 
 
 def with_spec(loaded: Loaded, kind: str, name: str, spec: Any, *, former: str = "") -> Loaded:
     """Return specs with another cluster, team or settings; `former` is the name that it no longer has."""
     specs = loaded.specs
+    loaded = replace(loaded, broken=loaded.broken - {f"{kind}/{name}", kind})
     if kind == "repository":
         return replace(loaded, specs=replace(specs, repository=spec))
-    held = {key: item for key, item in getattr(specs, f"{kind}s").items() if key != former} | {name: spec}
     sources = dict(specs.sources)
     if f"{kind}/{name}" not in sources:
-        sources[f"{kind}/{name}"] = sources.get(f"{kind}/{former}", Source(f"platform/{kind}s/{name}.yaml"))
-    return replace(loaded, specs=replace(specs, **{f"{kind}s": held, "sources": sources}))
+        sources[f"{kind}/{name}"] = sources.get(f"{kind}/{former}", Source(file_of(f"{kind}/{name}")))
+    if kind == "cluster":
+        clusters = {key: item for key, item in specs.clusters.items() if key != former} | {name: spec}
+        return replace(loaded, specs=replace(specs, clusters=clusters, sources=sources))
+    teams = {key: item for key, item in specs.teams.items() if key != former} | {name: spec}
+    return replace(loaded, specs=replace(specs, teams=teams, sources=sources))
 
 
 @dataclass(frozen=True)
@@ -106,12 +113,17 @@ class Trial:
         except (TrainyardError, LookupError, ValueError, TypeError):
             return None
         gone = {name: finding for name, finding in self.now.findings.items() if name not in after.findings}
-        healed = {finding.location.file for finding in gone.values()}
+        healed = {finding.location.file for finding in gone.values()} | {file_of(key) for key in self.loaded.broken}
         for name, finding in after.findings.items():
             new = finding.is_error and name not in self.now.findings
-            if new and (is_of_platform(finding) or finding.location.file not in healed | self.unchecked):
+            if new and finding.location.file not in (healed & self.opened | self.unchecked):
                 return None
         return Gone(gone, after.runs - self.now.runs)
+
+    @cached_property
+    def opened(self) -> frozenset[str]:
+        """The files that a repair may open to checks that could not be made before."""
+        return frozenset(file.source.file for file in self.jobs) | {file_of(key) for key in self.loaded.broken}
 
     @cached_property
     def unchecked(self) -> frozenset[str]:
@@ -125,6 +137,11 @@ class Gone:
 
     findings: dict[Key, Finding]
     runs: frozenset[str]
+
+    @property
+    def errors(self) -> list[Finding]:
+        """The errors that it takes away."""
+        return [finding for finding in self.findings.values() if finding.is_error]
 
 
 def by_key(findings: Iterable[Finding]) -> dict[Key, Finding]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from trainyard.base.findings import Finding, count_of
 from trainyard.base.system.repository import JOBS
@@ -27,14 +27,15 @@ def jobs_of(findings: Iterable[Finding]) -> list[str]:
     return sorted({job for finding in findings if (job := job_of(finding))})
 
 
-def users(findings: Sequence[Finding]) -> str:
+def users(findings: Sequence[Finding], runs: Collection[str] = ()) -> str:
     """Return how many jobs, or else places, use a name, with the verb: `19 jobs use`."""
-    return f"{hit(findings)} {'uses' if hit(findings).startswith('1 ') else 'use'}"
+    count = hit(findings, runs)
+    return f"{count} {'uses' if count.startswith('1 ') else 'use'}"
 
 
-def hit(findings: Sequence[Finding]) -> str:
-    """Return how many jobs, or else places, findings are about."""
-    jobs = len(jobs_of(findings))
+def hit(findings: Sequence[Finding], runs: Collection[str] = ()) -> str:
+    """Return how many jobs, or else places, findings are about; `runs` are jobs that cannot be checked."""
+    jobs = len({*jobs_of(findings), *runs})
     return count_of(jobs, "job") if jobs else count_of(len(findings), "place")
 
 

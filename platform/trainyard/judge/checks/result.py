@@ -172,7 +172,13 @@ class Result:
         counts = dict.fromkeys(("valid", "invalid", "unknown"), 0)
         for judged in self.objects:
             counts[judged.verdict] += 1
-        return {"objects": len(self.objects), **counts, "errors": self.errors, "warnings": self.warnings, "following": self.following}
+        return {
+            "objects": len(self.objects),
+            **counts,
+            "errors": self.errors,
+            "warnings": self.warnings,
+            "following": self.following,
+        }
 
     def exit_code(self, *, strict: bool = False) -> int:
         """Return 1 where something has to be mended, else 0."""
