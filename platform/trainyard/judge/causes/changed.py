@@ -110,7 +110,7 @@ def reverts(loaded: Loaded, findings: list[Finding], before: Mapping[str, bytes 
 
 
 def value_in(file: str, data: bytes | None) -> Any:
-    """Return what a file said, NOTHING where it was not there or had nothing readable."""
+    """Return the value of a file, NOTHING where it was not there or had nothing readable."""
     documents, _ = load(data or b"", file=file)
     return documents[0].value if len(documents) == 1 else edits.NOTHING
 
@@ -159,11 +159,11 @@ def broken(source: Source, change: Change, others: Callable[[Gone], list[Finding
         return None
     path = (*change.path[:-1], change.renamed) if change.renamed else change.path
     is_gone = change.after is edits.NOTHING and not change.renamed
-    return BREAKS.at(source, path[:-1] if is_gone else path, said(change, errors, gone.runs), key=True)
+    return BREAKS.at(source, path[:-1] if is_gone else path, write_message(change, errors, gone.runs), key=True)
 
 
-def said(change: Change, errors: list[Finding], runs: Collection[str]) -> str:
-    """Return what a change of a field does to other files."""
+def write_message(change: Change, errors: list[Finding], runs: Collection[str]) -> str:
+    """Return the sentence on a change of a field and the files that it breaks."""
     name = change.path[-1] if change.path else ""
     what = f"{noun(change.path)} {name!r}"
     if change.renamed:
@@ -176,7 +176,7 @@ def said(change: Change, errors: list[Finding], runs: Collection[str]) -> str:
         return f"{what} was removed here, but {users(errors, runs)} it"
     if change.before is edits.NOTHING:
         return f"{format_path(change.path)} was added here, which breaks {hit(errors, runs)}"
-    values = f"from {shown(change.before)} to {shown(change.after)}"
+    values = f"from {shorten(change.before)} to {shorten(change.after)}"
     return f"{format_path(change.path)} changed {values} here, which breaks {hit(errors, runs)}"
 
 
@@ -200,7 +200,7 @@ def is_name(value: Any) -> bool:
     return isinstance(value, str) and len(value) <= LONGEST
 
 
-def shown(value: Any) -> str:
+def shorten(value: Any) -> str:
     """Return a value as a sentence shows it, a long one by its beginning."""
     text = json.dumps(value, ensure_ascii=False, default=str) if not isinstance(value, str) else repr(value)
     text = hides(text)

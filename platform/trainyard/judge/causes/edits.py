@@ -32,7 +32,7 @@ def path_of(value: Any, written: str) -> Path:
 
 
 def value_at(value: Any, path: Path) -> Any:
-    """Return what stands at a path, NOTHING where nothing does."""
+    """Return the value at a path, NOTHING where none stands."""
     for part in path:
         is_there = part in value if isinstance(value, dict) else isinstance(value, list) and part in range(len(value))
         if not is_there:

@@ -54,7 +54,7 @@ FILES = {"cluster": "clusters", "team": "teams"}
 
 
 def noun(path: Path) -> str:
-    """Return what a path's last name is the name of: `pool` for `pools.h100`."""
+    """Return the noun for the last name of a path: `pool` for `pools.h100`."""
     outer = next((part for part in reversed(path[:-1]) if isinstance(part, str)), "")
     return NOUNS.get(outer, f"{outer} entry" if outer else "field")
 

@@ -14,7 +14,7 @@ from trainyard.specs.load import Loaded
 def without_broken(loaded: Loaded, findings: list[Finding]) -> list[Finding]:
     """Return findings that propose no name which is itself misspelt."""
     broken = {word for finding in findings if (word := misspelt(loaded, finding))}
-    return [without(finding, broken) for finding in findings]
+    return [drop_proposal(finding, broken) for finding in findings]
 
 
 def misspelt(loaded: Loaded, finding: Finding) -> str | None:
@@ -26,7 +26,7 @@ def misspelt(loaded: Loaded, finding: Finding) -> str | None:
     return word if word is not None and NEAR.search(finding.message) and repr(word) in finding.message else None
 
 
-def without(finding: Finding, broken: set[str]) -> Finding:
+def drop_proposal(finding: Finding, broken: set[str]) -> Finding:
     """Return a finding without its proposal, where that is one of these names."""
     found = NEAR.search(finding.message)
     if found is None or found[1] not in broken:

@@ -70,7 +70,7 @@ def key_of(file: str) -> str:
 
 
 def value_of(loaded: Loaded, key: str) -> Any:
-    """Return what a file of the platform says, NOTHING of one of which nothing could be read."""
+    """Return the value of a file of the platform, NOTHING of one that could not be read."""
     source = loaded.specs.sources.get(key)
     return edits.NOTHING if source is None or source.document is None else source.document.value
 
@@ -107,7 +107,7 @@ def of_files(loaded: Loaded, errors: list[tuple[Finding, Path]]) -> Iterator[Rep
     for key in sorted(loaded.broken):
         mine = [(finding, path) for finding, path in errors if finding.location.file == file_of(key) and path]
         first = min((finding for finding, _ in mine), key=lambda item: item.order, default=None)
-        for change in (mended, without):
+        for change in (mended, drop_field):
             changes = [(key, partial(change, path=path, message=finding.message)) for finding, path in mine]
             if first is not None:
                 yield Repair(Values(tuple(reversed(changes))), first)
@@ -119,7 +119,7 @@ def mended(value: Any, path: Path, message: str) -> Any:
     return proposed(value, path, near[1], message) if near else edits.put(value, path, edits.NOTHING)
 
 
-def without(value: Any, path: Path, message: str) -> Any:  # noqa: ARG001 - called as `mended` is
+def drop_field(value: Any, path: Path, message: str) -> Any:  # noqa: ARG001 - called as `mended` is
     """Return a value without a field."""
     return edits.put(value, path, edits.NOTHING)
 

@@ -94,7 +94,7 @@ class Trial:
         return self.judge(self.loaded)
 
     def judge(self, loaded: Loaded) -> Judged:
-        """Return what is said of specs."""
+        """Return the findings on specs and the jobs that can be checked."""
         specs = loaded.specs
         some = replace(loaded, specs=replace(specs, jobs=self.jobs))
         runs, findings = preflight.check_jobs(some, home=self.home)
@@ -107,7 +107,7 @@ class Trial:
         return Judged(by_key(left), frozenset(f"{run.run.team_name}/{run.run.job_name}" for run in runs))
 
     def of(self, repaired: Loaded) -> Gone | None:
-        """Return what repaired specs take away; None where other errors come of the repair."""
+        """Return the findings that repaired specs take away; None where other errors come of the repair."""
         try:
             after = self.judge(repaired)
         except (TrainyardError, LookupError, ValueError, TypeError):

@@ -46,7 +46,7 @@ def few(names: Sequence[str]) -> str:
 
 
 def lines_below(finding: Finding, followers: Sequence[Finding]) -> Iterator[str]:
-    """Yield what follows from a finding: the jobs, the other places, and one of the sentences."""
+    """Yield the lines below a finding: the jobs that follow from it, the other places, and one of the sentences."""
     jobs = sorted({*finding.blocks, *jobs_of(followers)})
     if jobs:
         yield f"{count_of(len(jobs), 'job')} cannot be checked for this reason: {few(jobs)}"
