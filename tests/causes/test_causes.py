@@ -149,7 +149,7 @@ def test_one_mistake_is_one_error_first_and_alone(name, change, tmp_path, golden
     root = copy(tmp_path)
     edit(root, *change)
     text = report(root)
-    golden(f"golden/causes/{name.replace(' ', '-')}.txt", text)
+    golden(f"golden/causes/{name.replace(' ', '-')}.report", text)
     assert text.count(": error: ") == 1
     assert text.startswith(f"{change[0]}:")
 
@@ -160,7 +160,7 @@ def test_a_change_has_its_mistake_at_the_changed_line(name, change, committed, t
     root = committed.copied(tmp_path / "repository").root
     edit(root, *change)
     text = report(root)
-    golden(f"golden/causes/{name.replace(' ', '-')}-since-the-base.txt", text)
+    golden(f"golden/causes/{name.replace(' ', '-')}-since-the-base.report", text)
     assert text.count(": error: ") == 1
 
 

@@ -98,8 +98,13 @@ def of_errors(loaded: Loaded, findings: list[Finding]) -> Iterator[Repair]:
             yield Repair(one(finding, partial(with_operator, name=name)), finding)
     yield from of_files(loaded, placed)
     for finding, path in sorted(whole, key=lambda item: -len(item[1])):
-        if path:
+        if path and is_plain(edits.value_at(value_of(loaded, key_of(finding.location.file)), path)):
             yield Repair(one(finding, partial(edits.put, path=path, new=edits.NOTHING)), finding)
+
+
+def is_plain(value: Any) -> bool:
+    """Say whether a value holds no fields of its own: without those, what is wrong in them would go away too."""
+    return not any(isinstance(item, (dict, list)) for item in (value if isinstance(value, list) else [value]))
 
 
 def of_files(loaded: Loaded, errors: list[tuple[Finding, Path]]) -> Iterator[Repair]:
