@@ -79,7 +79,9 @@ class Finding:
     should edit when the file is generated; `source` names the upstream file and release that the rule mirrors;
     `frozen` marks a finding on a run that exists at the base and that this change does not cause. `fix` is the nearest
     change that would pass here; `remedy` is what its rule says helps in general, for reports that have room for it;
-    `hide` says that what stands there is for nobody's eyes, so that no report shows the line.
+    `hide` says that what stands there is for nobody's eyes, so that no report shows the line. `cause` is where the
+    finding stands that this one follows from, below which reports fold it; `blocks` names the jobs that cannot be
+    checked because of this finding, though nothing was found in them.
     """
 
     rule: str
@@ -95,6 +97,8 @@ class Finding:
     frozen: bool = False
     remedy: str | None = None
     hide: bool = False
+    cause: Location | None = None
+    blocks: tuple[str, ...] = ()
 
     @property
     def is_error(self) -> bool:
@@ -110,17 +114,49 @@ class Finding:
         return f"{self.path}{space}{rest}" if self.path.endswith(field) else f"{self.path}: {self.message}"
 
     @property
-    def order(self) -> tuple[str, int, int, int, str, str]:
-        """Sort key: by file, document and place, then by rule, so that reports are the same on every run."""
+    def order(self) -> tuple[int, str, int, int, int, str, str]:
+        """Sort key: the platform before jobs, then by file, document and place, then by rule: the same on every run."""
         where = self.location
-        return (where.file, where.document or 0, where.line or 0, where.column or 0, self.rule, self.message)
+        place = (where.file, where.document or 0, where.line or 0, where.column or 0)
+        return (rank(where.file), *place, self.rule, self.message)
 
 
 def finding_from(value: Mapping[str, Any]) -> Finding:
     """Return a finding from its fields as JSON has them, which `dataclasses.asdict` makes of one."""
-    places = {name: Location(**value[name]) for name in ("location", "spec") if value[name]}
+    places = {name: Location(**value[name]) for name in ("location", "spec", "cause") if value[name]}
     ref = {"object": ObjectRef(**value["object"])} if value["object"] else {}
-    return Finding(**{**value, **places, **ref, "severity": Severity(value["severity"])})
+    more = {"severity": Severity(value["severity"]), "blocks": tuple(value["blocks"])}
+    return Finding(**{**value, **places, **ref, **more})
+
+
+RANKS = re.compile(
+    r"(?:^|.*?/)(?:(platform/repository\.yaml$)|(platform/clusters/)|(platform/teams/)|(platform/extra/)|(jobs/)|(generated/))"
+)
+"""What others follow from comes first: settings, clusters, teams, objects of one's own, jobs, what is rendered."""
+
+PLATFORM = 3
+"""The rank up to which files are no job's, so that mistakes in them may be the cause of others."""
+
+
+def rank(file: str) -> int:
+    """Return how early findings in a file are told: the platform's files before jobs, and those before `generated/`."""
+    found = RANKS.match(file)
+    return found.lastindex or 0 if found else PLATFORM + 1
+
+
+def arrange(findings: Iterable[Finding]) -> list[tuple[Finding, list[Finding]]]:
+    """Return findings in their order, each with those that follow from it.
+
+    A finding whose cause is not among them stands for itself.
+    """
+    found = sorted(findings, key=lambda finding: finding.order)
+    roots = {finding.location: finding for finding in reversed(found) if finding.cause is None}
+    below: dict[int, list[Finding]] = {}
+    for finding in found:
+        if finding.cause is not None and finding.cause in roots:
+            below.setdefault(id(roots[finding.cause]), []).append(finding)
+    alone = (finding for finding in found if finding.cause is None or finding.cause not in roots)
+    return [(finding, below.get(id(finding), [])) for finding in alone]
 
 
 @dataclass(frozen=True, slots=True)

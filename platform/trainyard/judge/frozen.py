@@ -20,7 +20,7 @@ from trainyard.base.system import files
 from trainyard.base.system import git as system_git
 from trainyard.base.system.git import Git, blob_id
 from trainyard.base.system.repository import GENERATED, JOBS, SETTINGS, SPECS, job_file
-from trainyard.judge import preflight
+from trainyard.judge import causes, preflight
 from trainyard.judge.preflight import Checked
 from trainyard.render.tenancy import RULES as TENANCY
 from trainyard.render.tree import layout, ledger
@@ -51,9 +51,8 @@ def check_specs(root: Path, *, home: Path | None = None, ref: str | None = None,
     """
     home = home or root
     found = preflight.check_repository(root, home=home, jobs=jobs)
-    return replace(
-        found, findings=weigh_findings(root, found.findings, found.specs.repository, in_specs(home), ref=ref)
-    )
+    told = causes.explain(found, home, ref=ref)
+    return replace(found, findings=weigh_findings(root, told, found.specs.repository, in_specs(home), ref=ref))
 
 
 def in_specs(home: Path) -> Find:
@@ -131,6 +130,8 @@ class Frozen:
             return replace(finding, fix="run `trainyard synth` to restore the run, or retire the job")
         if self.stands(finding) or key(finding) in known:
             return replace(finding, severity=Severity.WARNING, frozen=True)
+        if finding.cause is not None:
+            return finding
         team, _, _ = finding.location.file.rpartition("/")
         causes = sorted(
             self.changed_files, key=lambda path: (not is_shared(path), not path.startswith(f"{team}/"), path)

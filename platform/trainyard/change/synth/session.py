@@ -89,7 +89,7 @@ def run(
     start = begin(root)
     reading = read(start)
     based = weigh.against_base(reading, request)
-    weighed = weigh.weigh(based)
+    weighed = weigh.weigh(based, ref)
     base = weighed.based.base
     if base is None or weighed.without.everything:
         return refusal(weighed)

@@ -13,6 +13,7 @@ from trainyard.change.synth.assemble import Terms
 from trainyard.change.synth.reading import Reading
 from trainyard.change.synth.render.processes import make_ready
 from trainyard.change.synth.runs import Decision
+from trainyard.judge import causes
 from trainyard.judge.checks.left_out import NOTHING, LeftOut, NamedJob, left_out
 from trainyard.judge.frozen import Frozen, in_specs
 from trainyard.render.tree.base import find_base
@@ -122,10 +123,10 @@ def base_of(reading: Reading, terms: Terms, request: Request) -> tuple[Snapshot,
     return base, tuple(notes)
 
 
-def weigh(based: Based) -> Weighed:
+def weigh(based: Based, ref: str | None = None) -> Weighed:
     """Make errors of frozen runs warnings where the base had them too."""
     reading, git = based.reading, based.reading.start.git
-    findings, jobs = reading.findings, reading.jobs()
+    findings, jobs = causes.explain(reading.checked, reading.root, ref=ref), reading.jobs()
     if not has_errors(findings):
         return Weighed(based, tuple(findings), tuple(jobs))
     if git is not None and based.base is not None and based.terms.live:

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 def weigh(root: Path, loaded: Loaded) -> list[Finding]:
     """Return the findings on specs that were read, weighed for this change."""
-    from trainyard.judge import preflight
+    from trainyard.judge import causes, preflight
     from trainyard.judge.frozen import in_specs, weigh_findings
 
-    found = preflight.check(loaded, root).findings
+    found = causes.explain(preflight.check(loaded, root), root)
     return weigh_findings(root, found, loaded.specs.repository, in_specs(root))
 
 

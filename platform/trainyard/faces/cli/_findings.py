@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 def show(findings: Iterable[Finding], root: Path = Path()) -> None:
     """Print findings on standard error, a paragraph each."""
+    from trainyard.base.findings import arrange
     from trainyard.faces.cli._pages import pages
     from trainyard.faces.report.legible import legible, reading
     from trainyard.faces.report.text import paragraph
@@ -30,8 +31,8 @@ def show(findings: Iterable[Finding], root: Path = Path()) -> None:
     view = View(colour=coloured(sys.stderr), lines=reader(root), pages=pages(root))
     view, found = reading(view, found), legible(found)
     secret = hidden(found)
-    for finding in sorted(found, key=lambda item: item.order):
-        ready("\n".join([*paragraph(finding, view, secret), ""]), error=True)
+    for finding, followers in arrange(found):
+        ready("\n".join([*paragraph(finding, view, secret, followers), ""]), error=True)
 
 
 def print_output(printed: Iterable[Printed]) -> None:

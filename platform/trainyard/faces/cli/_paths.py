@@ -68,7 +68,9 @@ def about(result: Result, files: Sequence[str]) -> tuple[Result, int]:
     wanted = alone(files)
     if wanted is None:
         return result, 0
-    findings = [finding for finding in result.findings if concerns(finding, wanted) or finding.rule == UNTRUSTED]
+    named = [finding for finding in result.findings if concerns(finding, wanted) or finding.rule == UNTRUSTED]
+    causes = {finding.cause for finding in named if finding.cause is not None}
+    findings = [finding for finding in result.findings if finding in named or finding.location in causes]
     objects = [obj for obj in result.objects if is_in(obj.file, wanted)]
     left = sum(finding.is_error for finding in result.findings) - sum(finding.is_error for finding in findings)
     skipped = [
@@ -118,7 +120,12 @@ def as_seen(result: Result, root: Path) -> Result:
         return where and replace(where, file=seen(where.file))
 
     findings = [
-        replace(finding, location=place(finding.location) or finding.location, spec=place(finding.spec))
+        replace(
+            finding,
+            location=place(finding.location) or finding.location,
+            spec=place(finding.spec),
+            cause=place(finding.cause),
+        )
         for finding in result.findings
     ]
     return replace(result, findings=findings, objects=[replace(obj, file=seen(obj.file)) for obj in result.objects])

@@ -32,6 +32,7 @@ def command(
     """Show what the current change does to the clusters; fail if it cannot be merged."""
     from trainyard import __version__
     from trainyard.base.errors import SpecError
+    from trainyard.base.findings import arrange
     from trainyard.change.plan import render
     from trainyard.change.plan.assemble import make_plan_with_sources
     from trainyard.change.plan.read.judged_objects import skipped
@@ -65,7 +66,8 @@ def command(
     if not quiet:
         for skipped_check in left_out:
             say(f"skipped {skipped_check.rule}: {skipped_check.why}", error=True)
-    show((finding for finding in plan.findings if quiet or not finding.is_error), root)
+    shown = [some for some in arrange(plan.findings) if quiet or not some[0].is_error]
+    show((finding for cause, followers in shown for finding in (cause, *followers)), root)
     if not quiet:
         ready(render(legible(plan), everything=everything))
         _pictures.print_paths(drawn)

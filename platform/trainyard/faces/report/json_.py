@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, get_args
 
-from trainyard.base.findings import Finding, Layer, Location, ObjectRef, Severity
+from trainyard.base.findings import Finding, Layer, Location, ObjectRef, Severity, arrange
 from trainyard.faces.report.legible import in_json
 from trainyard.faces.report.view import View
 from trainyard.judge.checks.result import Change, ChangeWord, Ignored, Judged, Result, Unrendered, Update, Way
@@ -41,9 +41,7 @@ def as_dict(result: Result) -> dict[str, Any]:
             else {"changes": [change(one_change) for one_change in result.changes if one_change.changed]}
         ),
         **({"ignored": [ignored_finding(item) for item in in_order(result)]} if result.ignored else {}),
-        "findings": [
-            finding(one_finding) for one_finding in sorted(result.findings, key=lambda one_finding: one_finding.order)
-        ],
+        "findings": [finding(item) for root, followers in arrange(result.findings) for item in (root, *followers)],
     }
 
 
@@ -97,6 +95,10 @@ def finding(one_finding: Finding) -> dict[str, Any]:
     }
     if one_finding.frozen:
         entry["frozen"] = True
+    if one_finding.cause is not None:
+        entry["cause"] = place(one_finding.cause)
+    if one_finding.blocks:
+        entry["blocks"] = list(one_finding.blocks)
     return entry
 
 
@@ -140,7 +142,8 @@ def schema() -> dict[str, Any]:
     position = {"type": ["integer", "null"], "minimum": 1}
     identity = {"apiVersion": text, "kind": text, "namespace": nullable("string"), "name": text}
     update = {"enum": [*get_args(Update), None]}
-    spot = {"anyOf": [closed({"file": text, "line": position, "column": position}), {"type": "null"}]}
+    position_of = closed({"file": text, "line": position, "column": position})
+    spot = {"anyOf": [position_of, {"type": "null"}]}
     fields = {
         "rule": text,
         "layer": {"enum": list(get_args(Layer))},
@@ -156,10 +159,12 @@ def schema() -> dict[str, Any]:
         "fix": nullable("string"),
         "source": nullable("string"),
         "frozen": {"const": True},
+        "cause": position_of,
+        "blocks": {"type": "array", "items": text},
     }
-    entry = closed(fields, optional=("frozen",))
+    entry = closed(fields, optional=("frozen", "cause", "blocks"))
     way = {"way": {"enum": list(get_args(Way))}, "where": spot, "reason": nullable("string")}
-    accepted = closed({**fields, **way}, optional=("frozen",))
+    accepted = closed({**fields, **way}, optional=("frozen", "cause", "blocks"))
     verdict = {"enum": ["valid", "invalid", "unknown"]}
     one = closed({"file": text, "document": count, **identity, "verdict": verdict, "update": update})
     difference = closed(
@@ -174,7 +179,7 @@ def schema() -> dict[str, Any]:
             "before": nullable("string"),
         }
     )
-    counts = ("objects", "valid", "invalid", "unknown", "errors", "warnings")
+    counts = ("objects", "valid", "invalid", "unknown", "errors", "warnings", "following")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Trainyard report",

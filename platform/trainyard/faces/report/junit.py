@@ -6,12 +6,13 @@ Source: jenkinsci/xunit-plugin src/main/resources/org/jenkinsci/plugins/xunit/ty
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from trainyard.base.findings import Finding
+from trainyard.base.findings import Finding, arrange
 from trainyard.faces.report.text import PLAIN, how
 from trainyard.faces.report.view import View
+from trainyard.judge.causes.words import lines_below
 from trainyard.judge.checks.result import Result, place
 
 FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -20,7 +21,7 @@ FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 def render(result: Result, view: View = PLAIN) -> str:
     """Return the report as XML; a run without anything to say is one case that passed."""
-    cases = [*(of_finding(finding, view) for finding in in_order(result)), *of_ignored(result), *of_objects(result)]
+    cases = [*of_findings(result, view), *of_ignored(result), *of_objects(result)]
     if not cases:
         cases = [case(f"trainyard {view.command}", "no problems found")]
     failures = sum(one_case.find("failure") is not None for one_case in cases)
@@ -33,12 +34,19 @@ def render(result: Result, view: View = PLAIN) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(top, encoding="unicode")}\n'
 
 
-def in_order(result: Result) -> list[Finding]:
-    """Return the findings as every report has them."""
-    return sorted(result.findings, key=lambda finding: finding.order)
+def of_findings(result: Result, view: View) -> Iterator[Element]:
+    """Yield the case of each finding; of what follows from another one, a case that was skipped for it."""
+    for finding, followers in arrange(result.findings):
+        yield of_finding(finding, view, followers)
+        for item in followers:
+            where = place(item)
+            element = case(where.file, f"{item.rule} at {where}", where.file, where.line)
+            why = f"follows from {finding.location}: {item.message}"
+            SubElement(element, "skipped", {"message": clean(why)})
+            yield element
 
 
-def of_finding(finding: Finding, view: View) -> Element:
+def of_finding(finding: Finding, view: View, followers: Sequence[Finding] = ()) -> Element:
     """Return the case of a finding: one that failed, or, for a warning that does not fail the run, one that says so."""
     where = place(finding)
     element = case(where.file, f"{finding.rule} at {where}", where.file, where.line)
@@ -47,6 +55,7 @@ def of_finding(finding: Finding, view: View) -> Element:
     lines = [f"{place(finding)}: {finding.severity}: {finding.message} [{finding.rule}]"]
     lines += [f"in {', '.join(str(part) for part in (finding.object, finding.path) if part)}"] if finding.path else []
     lines += [f"fix: {fix}"] if fix else []
+    lines += lines_below(finding, followers)
     if fails:
         said = SubElement(element, "failure", {"message": clean(finding.message), "type": finding.rule})
     else:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from trainyard.base.findings import Finding, Severity
+from trainyard.base.findings import Finding, Severity, arrange
 from trainyard.faces.report.marks import code, escaped, sentence
 from trainyard.faces.report.text import PLAIN, closing, notices
 from trainyard.faces.report.view import View
+from trainyard.judge.causes.words import lines_below
 from trainyard.judge.checks.result import Result, place
 
 MOST = 60_000
@@ -50,13 +51,13 @@ def planned(view: View) -> str:
 
 def table(result: Result, view: View, room: int) -> Iterator[str]:
     """Yield the lines of the table, errors first, as many as there is room for."""
-    findings = sorted(result.findings, key=lambda finding: (not finding.is_error, *finding.order))
+    findings = sorted(arrange(result.findings), key=lambda item: not item[0].is_error)
     if not findings:
         return
     yield "| | where | what | rule |"
     yield "|---|---|---|---|"
-    for number, finding in enumerate(findings):
-        line = row(finding, view)
+    for number, (finding, followers) in enumerate(findings):
+        line = row(finding, view, followers)
         room -= len(line) + 1
         if room < 0:
             yield f"| | | and {len(findings) - number} more | |"
@@ -64,7 +65,7 @@ def table(result: Result, view: View, room: int) -> Iterator[str]:
         yield line
 
 
-def row(finding: Finding, view: View) -> str:
+def row(finding: Finding, view: View, followers: Sequence[Finding] = ()) -> str:
     """Return the line of one finding."""
     page = view.page(finding.rule)
     rule = f"[{escaped(finding.rule)}]({page})" if page else code(finding.rule)
@@ -74,4 +75,5 @@ def row(finding: Finding, view: View) -> str:
         what += f"<br>**fix:** {sentence(finding.fix)}"
     if finding.object:
         what += f"<br>in {escaped(str(finding.object))}"
+    what += "".join(f"<br>{sentence(line)}" for line in lines_below(finding, followers))
     return f"| {MARKS[finding.severity]}{frozen} | {code(str(place(finding)))} | {what} | {rule} |"

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from trainyard import __version__
 from trainyard.base import catalogue
 from trainyard.base.catalogue import Entry
-from trainyard.base.findings import Finding, Location
+from trainyard.base.findings import Finding, Location, arrange
 from trainyard.faces.report.legible import in_address, in_json
 from trainyard.faces.report.text import PLAIN
 from trainyard.faces.report.tokens import end_of
 from trainyard.faces.report.view import View
+from trainyard.judge.causes.words import lines_below
 from trainyard.judge.checks.result import Ignored, Result, place
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -34,7 +36,8 @@ def as_dict(result: Result, view: View = PLAIN) -> dict[str, Any]:
     """Return the log as plain values."""
     ignored = [] if view.quiet else result.ignored  # GitHub opens an alert for what is suppressed, too
     accepted = {id(item.finding): item for item in ignored}
-    findings = sorted([*result.findings, *(item.finding for item in ignored)], key=lambda item: item.order)
+    arranged = [*arrange(result.findings), *((item.finding, ()) for item in ignored)]
+    findings = [finding for finding, _ in arranged]
     ids = sorted({finding.rule for finding in findings})
     index = {name: number for number, name in enumerate(ids)}
     texts = {finding.rule: finding for finding in reversed(findings)}
@@ -57,8 +60,8 @@ def as_dict(result: Result, view: View = PLAIN) -> dict[str, Any]:
                     }
                 ],
                 "results": [
-                    entry(finding, index[finding.rule], view) | suppression(accepted.get(id(finding)), view)
-                    for finding in findings
+                    entry(finding, index[finding.rule], view, followers) | suppression(accepted.get(id(finding)), view)
+                    for finding, followers in arranged
                 ],
             }
         ],
@@ -85,10 +88,14 @@ def rule(finding: Finding, entry: Entry | None, view: View) -> dict[str, Any]:
     return found
 
 
-def entry(finding: Finding, index: int, view: View) -> dict[str, Any]:
-    """Return one result; it is known again, in whatever line it stands by then, by its rule, file and field."""
+def entry(finding: Finding, index: int, view: View, followers: Sequence[Finding] = ()) -> dict[str, Any]:
+    """Return one result; it is known again, in whatever line it stands by then, by its rule, file and field.
+
+    What follows from it is related to it, and no result of its own.
+    """
     where = place(finding)
     message = f"{finding.message}; fix: {finding.fix}" if finding.fix else finding.message
+    message = "\n".join([message, *lines_below(finding, followers)])
     spot: dict[str, Any] = {"physicalLocation": physical(where, view)}
     if finding.path or finding.object:
         name = ", ".join(str(part) for part in (finding.object, finding.path) if part)
@@ -103,8 +110,14 @@ def entry(finding: Finding, index: int, view: View) -> dict[str, Any]:
         "partialFingerprints": {"trainyard/v1": hashlib.sha256(same.encode("utf-8", "surrogatepass")).hexdigest()[:32]},
     }
     other = finding.location if where is finding.spec else finding.spec
+    related: list[dict[str, Any]] = []
     if other is not None and other != where:
-        found["relatedLocations"] = [{"physicalLocation": physical(other, view)}]
+        related.append({"physicalLocation": physical(other, view)})
+    for item in followers:
+        said = {"text": f"{item.message} [{item.rule}]"}
+        related.append({"physicalLocation": physical(place(item), view), "message": said})
+    if related:
+        found["relatedLocations"] = related
     if finding.frozen:
         found["baselineState"] = "unchanged"
     return found

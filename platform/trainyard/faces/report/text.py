@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
-from trainyard.base.findings import Finding, Severity, Skipped
+from trainyard.base.findings import Finding, Severity, Skipped, arrange
 from trainyard.faces.report.excerpt import excerpt
 from trainyard.faces.report.view import View, hidden, shown_place
+from trainyard.judge.causes.words import lines_below
 from trainyard.judge.checks.result import Change, ChangeWord, Ignored, Result, Unrendered, place
 from trainyard.judge.checks.twice import group_findings
 
@@ -31,14 +32,18 @@ WEIGHTS = {Severity.ERROR: RED, Severity.WARNING: YELLOW}
 def render(result: Result, view: View = PLAIN) -> str:
     """Return the report as text; without colours a pipe gets the same bytes as a terminal."""
     if view.summary:
-        return "\n".join([*by_rule(result.findings, view), closing(result, view)]) + "\n"
+        return (
+            "\n".join([*by_rule([finding for finding, _ in arrange(result.findings)], view), closing(result, view)])
+            + "\n"
+        )
     blocks = paragraphs(result.findings, view)
     if result.changes is not None and not view.quiet:
         blocks.append("\n".join(changes(result.changes)))
     if not view.quiet:
         blocks += notices(result, view)
-        if len(result.findings) > FEW:
-            blocks.append("\n".join(by_rule(result.findings, view)))
+        roots = [finding for finding, _ in arrange(result.findings)]
+        if len(roots) > FEW:
+            blocks.append("\n".join(by_rule(roots, view)))
         blocks.append(closing(result, view))
     return "\n\n".join(blocks) + "\n" if blocks else ""
 
@@ -60,12 +65,11 @@ def notices(result: Result, view: View = PLAIN) -> Iterator[str]:
 def paragraphs(findings: Sequence[Finding], view: View = PLAIN) -> list[str]:
     """Return findings in their order, each with the line that it is about; of many, what is equal once."""
     secret = hidden(findings)
-    if len(findings) <= FEW:
-        return [
-            "\n".join(paragraph(finding, view, secret))
-            for finding in sorted(findings, key=lambda finding: finding.order)
-        ]
-    return ["\n".join([*paragraph(some[0], view, secret), *others(some, view)]) for some in group_findings(findings)]
+    arranged = arrange(findings)
+    below = {id(finding): followers for finding, followers in arranged}
+    roots = [finding for finding, _ in arranged]
+    groups = [[finding] for finding in roots] if len(roots) <= FEW else group_findings(roots)
+    return ["\n".join([*paragraph(some[0], view, secret, below[id(some[0])]), *others(some, view)]) for some in groups]
 
 
 def others(alike: Sequence[Finding], view: View = PLAIN) -> Iterator[str]:
@@ -121,9 +125,12 @@ def in_plural(what: str) -> str:
 
 
 def paragraph(
-    finding: Finding, view: View = PLAIN, secret: frozenset[tuple[str, int | None]] = frozenset()
+    finding: Finding,
+    view: View = PLAIN,
+    secret: frozenset[tuple[str, int | None]] = frozenset(),
+    followers: Sequence[Finding] = (),
 ) -> Iterator[str]:
-    """Yield the lines of one finding; `secret` are the lines of files that are not shown."""
+    """Yield the lines of one finding and of what follows from it; the lines of files in `secret` are not shown."""
     frozen = ", frozen" if finding.frozen else ""
     rule = link(finding.rule, view)
     weight = paint(str(finding.severity), WEIGHTS[finding.severity], view)
@@ -144,6 +151,8 @@ def paragraph(
         yield f"  from {finding.spec}"
     if finding.fix:
         yield f"  {paint('fix', BOLD, view)}: {finding.fix}"
+    for line in lines_below(finding, followers):
+        yield f"  {line}"
 
 
 def paint(text: str, code: str, view: View) -> str:
@@ -189,11 +198,16 @@ def closing(result: Result, view: View = PLAIN) -> str:
     counts = result.summary()
     verdicts = ", ".join(f"{counts[name]} {name}" for name in ("valid", "invalid", "unknown") if counts[name])
     errors, warnings = plural(counts["errors"], "error"), plural(counts["warnings"], "warning")
-    found = f"{paint(errors, RED, view) if counts['errors'] else errors}, {warnings}"
+    found = f"{paint(errors, RED, view) if counts['errors'] else errors}, {warnings}{following(result.following)}"
     found += f", {len(result.ignored)} ignored" if result.ignored else ""
     if view.files and not counts["objects"]:
         return f"{plural(view.files, 'file')}: {found}"
     return f"{plural(counts['objects'], 'object')}{f' ({verdicts})' if verdicts else ''}: {found}"
+
+
+def following(count: int) -> str:
+    """Return how many findings follow from others, nothing where none do."""
+    return f", {plural(count, 'finding')} that {'follows' if count == 1 else 'follow'}" if count else ""
 
 
 def plural(count: int, noun: str) -> str:

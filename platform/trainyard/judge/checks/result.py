@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from trainyard.base.credentials import hide, hides
-from trainyard.base.findings import Finding, Location, ObjectRef, Skipped
+from trainyard.base.findings import Finding, Location, ObjectRef, Skipped, arrange
 from trainyard.base.system.repository import GENERATED
 
 if TYPE_CHECKING:
@@ -173,20 +173,31 @@ class Result:
 
     @property
     def errors(self) -> int:
-        """How many findings are errors."""
-        return sum(finding.is_error for finding in self.findings)
+        """How many findings are errors that follow from no other finding."""
+        return sum(finding.is_error for finding, _ in arrange(self.findings))
 
     @property
     def warnings(self) -> int:
-        """How many findings are warnings."""
-        return len(self.findings) - self.errors
+        """How many findings are warnings that follow from no other finding."""
+        return len(arrange(self.findings)) - self.errors
+
+    @property
+    def following(self) -> int:
+        """How many findings follow from another one."""
+        return len(self.findings) - len(arrange(self.findings))
 
     def summary(self) -> dict[str, int]:
         """Return the counts that open every report."""
         counts = dict.fromkeys(("valid", "invalid", "unknown"), 0)
         for judged in self.objects:
             counts[judged.verdict] += 1
-        return {"objects": len(self.objects), **counts, "errors": self.errors, "warnings": self.warnings}
+        return {
+            "objects": len(self.objects),
+            **counts,
+            "errors": self.errors,
+            "warnings": self.warnings,
+            "following": self.following,
+        }
 
     def exit_code(self, *, strict: bool = False) -> int:
         """Return 1 where something has to be mended, else 0."""

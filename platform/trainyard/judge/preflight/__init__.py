@@ -62,6 +62,8 @@ class Checked:
     """What was found on each cluster, waived or not."""
     rest: tuple[JobFile, ...] = ()
     """What is left of broken jobs without their wrong fields."""
+    loaded: Loaded | None = None
+    """What the specs were read as, for those who judge them once more."""
 
     @property
     def refused(self) -> bool:
@@ -120,7 +122,9 @@ def check(
     ordered = sorted(dict.fromkeys(left), key=lambda finding: finding.order)
     open_ = {(finding.location.file, prefix_of(finding.message)) for finding in ordered if finding.rule == PLAIN.id}
     shown = (run for run in runs if (run.run.source.file, run.run.source.prefix) not in open_)
-    return Checked(loaded.specs, tuple(shown), ordered, waivers, loaded.printed, loaded.idle, on_clusters, loaded.rest)
+    return Checked(
+        loaded.specs, tuple(shown), ordered, waivers, loaded.printed, loaded.idle, on_clusters, loaded.rest, loaded
+    )
 
 
 def files_elsewhere(loaded: Loaded, only: Collection[str] | None) -> frozenset[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from trainyard.base.findings import count_of
+from trainyard.base.findings import arrange, count_of
 from trainyard.change.plan.effects import Decision, Plan, RunEffect
 
 NAMED = 3
@@ -13,7 +13,7 @@ NAMED = 3
 
 def headline(plan: Plan) -> str:
     """Return whether the change is refused and how many runs end and start; of a tree that nothing syncs, would."""
-    errors = sum(finding.is_error for finding in plan.findings)
+    errors = sum(finding.is_error for finding, _ in arrange(plan.findings))
     refused = f"cannot be merged, {count_of(errors, 'error')}" if errors else ""
     if plan.told == "refused":
         return refused or "the effect of this change is unknown"
@@ -25,7 +25,7 @@ def headline(plan: Plan) -> str:
 
 def problems(plan: Plan) -> str:
     """Return the number of warnings of a change without errors: those of the plan itself, and its findings."""
-    warned = len(list(warnings(plan))) + sum(not finding.is_error for finding in plan.findings)
+    warned = len(list(warnings(plan))) + sum(not finding.is_error for finding, _ in arrange(plan.findings))
     return f"no errors, {count_of(warned, 'warning')}" if warned else "no problems found"
 
 

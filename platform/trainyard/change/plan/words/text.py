@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from trainyard.base.findings import Finding, count_of
+from trainyard.base.findings import Finding, arrange, count_of
 from trainyard.change.plan.decide.queues import verdict
 from trainyard.change.plan.effects import Plan, QueueRow, Rebuild
 from trainyard.change.plan.words.decisions import decision_lines, next_lines
@@ -12,6 +12,7 @@ from trainyard.change.plan.words.groups import groups
 from trainyard.change.plan.words.headline import headline, warnings
 from trainyard.change.plan.words.objects import object_lines, platform_lines
 from trainyard.change.plan.words.runs import group_lines
+from trainyard.judge.causes.words import lines_below
 from trainyard.judge.checks.result import place
 
 ERRORS = 40
@@ -35,7 +36,7 @@ ASKED = "requested: all jobs that are not retired, also finished ones; verdict: 
 
 def render(plan: Plan, *, everything: bool = False) -> str:
     """Return the plan as text, the same bytes for the same plan; what is long is counted unless everything is asked."""
-    errors = [finding for finding in plan.findings if finding.is_error]
+    errors = [item for item in arrange(plan.findings) if item[0].is_error]
     marked = [f"! {warning}" for warning in shorten(list(warnings(plan)), DANGERS, everything=everything)]
     lines = [headline(plan), *error_lines(errors), *marked, "", f"compared with {plan.compared}", *states(plan)]
     if plan.queues:
@@ -95,9 +96,9 @@ def states(plan: Plan) -> Iterator[str]:
         yield f"live changes from false to true: once clusters sync this repository, {runs}, also unchanged ones"
 
 
-def error_lines(errors: Sequence[Finding]) -> Iterator[str]:
-    """Yield each error with its place, message and fix."""
-    for error in errors[:ERRORS]:
+def error_lines(errors: Sequence[tuple[Finding, Sequence[Finding]]]) -> Iterator[str]:
+    """Yield each error with its place, message and fix, and what follows from it."""
+    for error, followers in errors[:ERRORS]:
         where = place(error)
         yield f"{where}: {error.severity}: {error.message} [{error.rule}]"
         if where != error.location:
@@ -106,6 +107,7 @@ def error_lines(errors: Sequence[Finding]) -> Iterator[str]:
             yield f"  from {error.spec}"
         if error.fix:
             yield f"  fix: {error.fix}"
+        yield from (f"  {line}" for line in lines_below(error, followers))
     if len(errors) > ERRORS:
         yield f"and {len(errors) - ERRORS} more; list them with `trainyard synth --check` and `trainyard validate`"
 

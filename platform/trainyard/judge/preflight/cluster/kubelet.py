@@ -144,7 +144,8 @@ def check_cpus(pool: Pool, kubelet: Kubelet, source: Source, path: Path) -> Iter
         yield WHOLE_CORES.at(source, (*path, "cpuManagerPolicyOptions"), message)
     whole = kubelet.cpu_manager_policy_options.get("full-pcpus-only") == "true"
     threads = pool.node.threads_per_core
-    if pins_cpus(pool) and whole and len(kept) % threads:
+    there = set(range(pool.node.cpus))  # of others the kubelet says that it does not start
+    if pins_cpus(pool) and whole and there.issuperset(kept) and len(kept) % threads:
         message = (
             f"reservedSystemCPUs has {len(kept)} CPUs, which are not whole cores of {threads} threads; list all "
             "threads of each core"

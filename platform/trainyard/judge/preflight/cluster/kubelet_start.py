@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from trainyard.base.documents import Path
@@ -10,6 +11,7 @@ from trainyard.base.rules import Rule
 from trainyard.judge.preflight.subjects import CLUSTER
 from trainyard.render.sizing.starts import node
 from trainyard.specs import Cluster
+from trainyard.specs.models.pools import Kubelet
 from trainyard.specs.shapes import is_known_shape
 from trainyard.specs.sources import Source
 from trainyard.upstream.kubelet import Invalid
@@ -36,12 +38,25 @@ DAEMON = Rule(
 )
 
 
+WORD = re.compile(r"[A-Za-z][A-Za-z-]*")
+
 FEW = 3
 """Daemons that are named one by one."""
 
 
 NARROW = {"max_pods": "maxPods", "reserved_cpus": "reservedSystemCPUs"}
 """Fields of the kubelet that leave too little for daemons, where they are written."""
+
+
+FLAGS = {"reserved-cpus": "reservedSystemCPUs"}
+"""Fields that the kubelet's messages call by the flag."""
+
+
+def named_field(kubelet: Kubelet, message: str) -> Path:
+    """Return the field of the cluster's file that a message of the kubelet names, nothing where it names none."""
+    written = {type(kubelet).model_fields[name].alias or name for name in kubelet.model_fields_set}
+    words = {FLAGS.get(word, word) for word in WORD.findall(message)}
+    return tuple(sorted(written & words)[:1])
 
 
 @CLUSTER.check(after=("inventory.check_shapes",))
@@ -53,7 +68,9 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
         found = node(cluster, name)
         if isinstance(found, Invalid):
             message = f"the kubelet of pool {name!r} does not start ({found.stage}): {found.message}"
-            yield CONFIGURATION.at(source, ("pools", name, "kubelet"), message)
+            yield CONFIGURATION.at(
+                source, ("pools", name, "kubelet", *named_field(pool.kubelet, found.message)), message
+            )
             continue
         said = pool.kubelet.model_fields_set
         narrow = next((alias for field, alias in NARROW.items() if field in said), None)

@@ -9,6 +9,7 @@ import math
 from fractions import Fraction
 
 from trainyard.specs import Cluster
+from trainyard.specs.shapes import is_known_shape
 
 VERBS = frozenset({"roce", "infiniband"})
 """Fabrics whose NICs are handed to pods, in one of the ways of `attach`."""
@@ -36,7 +37,10 @@ def on_fabric(cluster: Cluster, pool_name: str) -> bool:
     fabric = cluster.fabric
     if fabric is None or not has_verbs(cluster):
         return False
-    return pool_name in fabric.pools if fabric.pools else bool(cluster.pools[pool_name].node.nics)
+    if fabric.pools:
+        return pool_name in fabric.pools
+    pool = cluster.pools[pool_name]
+    return is_known_shape(pool.shape) and bool(pool.node.nics)
 
 
 def rails(cluster: Cluster, pool_name: str) -> tuple[int, ...]:
