@@ -10,7 +10,7 @@ from trainyard.change.synth.facts import Facts
 from trainyard.change.synth.reading import read
 from trainyard.change.synth.start import begin
 from trainyard.change.synth.weigh import without_errors
-from trainyard.judge import frozen
+from trainyard.judge import causes, frozen
 from trainyard.judge.checks.left_out import JudgedSpecs
 from trainyard.judge.checks.repository import judge_repository
 from trainyard.judge.checks.result import Result
@@ -41,7 +41,8 @@ def judge_specs(root: Path, *, ref: str | None = None) -> JudgedSpecs:
     reading = read(start)
     start.facts.save(Facts(reading.facts(), start.facts.facts.clusters))
     settings, find = reading.specs.repository, frozen.in_specs(root)
-    findings = frozen.weigh_findings(root, list(reading.findings), settings, find, ref=ref)
+    explained = causes.explain(reading.checked, root, ref=ref)
+    findings = frozen.weigh_findings(root, explained, settings, find, ref=ref)
     checked = replace(reading.checked, findings=findings, waivers=reading.waivers())
     without, disk = without_errors(reading, findings), start.disk if start.git else None
     return JudgedSpecs(checked, reading.named_jobs(), without, disk=disk, memory=start.memory)

@@ -67,6 +67,8 @@ class Causes:
     """What each finding follows from."""
     taken: list[Repair] = field(default_factory=list)
     """The repairs of these causes."""
+    changed: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """The changed fields of each file of the platform."""
 
     @classmethod
     def of(cls, checked: Checked, loaded: Loaded, home: Path, findings: list[Finding]) -> Causes:
@@ -91,7 +93,9 @@ class Causes:
     def repairs(self, ref: str | None) -> Iterator[Repair]:
         """Yield the repairs to try, those of findings that follow from another left out."""
         loaded, listed = self.trial.loaded, list(self.findings.values())
-        yield from changed.reverts(loaded, listed, changed.at_base(loaded, ref))
+        before = changed.at_base(loaded, ref)
+        self.changed = changed.changed_fields(loaded, before)
+        yield from changed.reverts(loaded, listed, before)
         for repair in (*names.renames(loaded, listed, self.open_errors()), *repairs.of_errors(loaded, listed)):
             if repair.root is None or key(repair.root) not in self.causes | self.roots:
                 yield repair
@@ -122,6 +126,8 @@ class Causes:
         if root is None or not (known - {key(root)} or gone.runs):
             return
         name = key(root)
+        if repair.since_base:
+            known = {other for other in known if not changed.stands_in(self.findings[other], self.changed, root)}
         self.findings.setdefault(name, root)
         self.taken.append(repair)
         if silent := set(gone.runs) - set(jobs_of(self.findings.values())):
@@ -156,7 +162,8 @@ class Causes:
         gone = None if repaired is None else self.trial.of(repaired)
         first = min(self.roots, key=lambda name: self.findings[name].order)
         for name in gone.findings if gone else ():
-            if name in self.findings and name not in self.causes and name not in self.roots:
+            is_open = name in self.findings and name not in self.causes and name not in self.roots
+            if is_open and not changed.stands_in(self.findings[name], self.changed, self.findings[first]):
                 self.causes[name] = first
 
     def with_cause(self, name: Key, finding: Finding) -> Finding:

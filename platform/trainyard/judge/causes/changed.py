@@ -109,6 +109,26 @@ def reverts(loaded: Loaded, findings: list[Finding], before: Mapping[str, bytes 
             yield Repair(edit, standing(findings, file, change), say, since_base=True)
 
 
+def changed_fields(loaded: Loaded, before: Mapping[str, bytes | None]) -> dict[str, tuple[str, ...]]:
+    """Return the paths of the changed fields of each file of the platform, an empty path where all of it is new."""
+    found = {}
+    for file, data in before.items():
+        was, value = value_in(file, data), value_of(loaded, key_of(file))
+        paths = [(*one.path[:-1], one.renamed) if one.renamed else one.path for one in differences(was, value)]
+        found[file] = tuple(map(format_path, paths))
+    return found
+
+
+def stands_in(finding: Finding, fields: Mapping[str, tuple[str, ...]], root: Finding) -> bool:
+    """Say whether a finding stands at another changed field than its cause: whoever changed that can correct it."""
+    path = finding.path or ""
+    return any(
+        not field or path == field or path.startswith((f"{field}.", f"{field}["))
+        for field in fields.get(finding.location.file, ())
+        if (finding.location.file, field) != (root.location.file, root.path)
+    )
+
+
 def value_in(file: str, data: bytes | None) -> Any:
     """Return the value of a file, NOTHING where it was not there or had nothing readable."""
     documents, _ = load(data or b"", file=file)
