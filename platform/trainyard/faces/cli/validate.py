@@ -77,6 +77,7 @@ def command(
     cluster: list[str] | None = typer.Option(
         None, metavar="NAME", help="Only this cluster of the repository; repeatable."
     ),
+    verbose: bool = typer.Option(False, "--verbose", "-v", help="Also list files that are not manifests."),
     python: bool = PYTHON,  # noqa: ARG001 - its callback does it
     trust_checkout: bool = TRUST_CHECKOUT,  # noqa: ARG001
     unsafe_python: bool = UNSAFE_PYTHON,  # noqa: ARG001
@@ -145,7 +146,8 @@ def command(
                 root, clusters=cluster or (), allow_unknown=allowed.patterns, base=base, against=against, watch=watch
             )
     allowed.require_used(obj.object for obj in result.objects if obj.verdict == "unknown")
-    report(result, format_, view_of("validate", Path() if paths else root, quiet=quiet, summary=summary, strict=strict))
+    shown = view_of("validate", Path() if paths else root, quiet=quiet, summary=summary, strict=strict, verbose=verbose)
+    report(result, format_, shown)
     return result.exit_code(strict=strict)
 
 
@@ -188,6 +190,7 @@ def check_named_files(
             found = build_sources(found, result)
         result.passed += found.passed
         result.unrendered += found.unrendered
+        result.others += found.others
         past = inputs.collect(old, result.findings.append, excluded=excluded) if old else None
         before = sift(past, named=old or ()).files if past else None
         if against:
@@ -210,6 +213,7 @@ def check_named_files(
         )
         twice.weigh(judged, found.resources)
         result.extend(judged)
+    result.notes += inputs.say_others(result.others, spelled=paths)
     result.notes += [f"--exclude {item!r} matches no file" for item in excluded.unused()]
     result.add(inputs.report_nothing(paths, result.passed) if not result.objects and not result.findings else ())
     return result

@@ -8,7 +8,7 @@ from typing import Any, get_args
 from trainyard.base.findings import Finding, Layer, Location, ObjectRef, Severity
 from trainyard.faces.report.legible import in_json
 from trainyard.faces.report.view import View
-from trainyard.judge.checks.result import Change, ChangeWord, Judged, Result, Unrendered, Update
+from trainyard.judge.checks.result import Change, ChangeWord, Judged, Other, Result, Unrendered, Update
 
 VERSION = 1
 
@@ -34,6 +34,7 @@ def as_dict(result: Result) -> dict[str, Any]:
         "skipped": [{"rule": skipped.rule, "why": skipped.why} for skipped in result.skipped],
         "notes": list(result.notes),
         **({"passed": dict(result.passed)} if result.passed else {}),
+        **({"notManifests": [other(item) for item in result.others]} if result.others else {}),
         **({"unrendered": [unrendered(item) for item in result.unrendered]} if result.unrendered else {}),
         **(
             {}
@@ -44,6 +45,11 @@ def as_dict(result: Result) -> dict[str, Any]:
             finding(one_finding) for one_finding in sorted(result.findings, key=lambda one_finding: one_finding.order)
         ],
     }
+
+
+def other(one_other: Other) -> dict[str, Any]:
+    """One entry of `notManifests`."""
+    return {"file": one_other.file, "what": one_other.what}
 
 
 def unrendered(one_unrendered: Unrendered) -> dict[str, Any]:
@@ -174,11 +180,12 @@ def schema() -> dict[str, Any]:
                 "skipped": {"type": "array", "items": closed({"rule": text, "why": text})},
                 "notes": {"type": "array", "items": text},
                 "passed": {"type": "object", "additionalProperties": count},
+                "notManifests": {"type": "array", "items": closed({"file": text, "what": text})},
                 "unrendered": {"type": "array", "items": closed({"tool": text, "folder": text, "command": text})},
                 "changes": {"type": "array", "items": difference},
                 "findings": {"type": "array", "items": entry},
                 "plan": plan_json.schema(),
             },
-            optional=("changes", "passed", "plan", "unrendered"),
+            optional=("changes", "notManifests", "passed", "plan", "unrendered"),
         ),
     }

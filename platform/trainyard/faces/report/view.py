@@ -31,6 +31,8 @@ class View:
     """Findings and nothing else."""
     summary: bool = False
     """How often each rule was broken, in place of the findings."""
+    verbose: bool = False
+    """Whether files that are no manifests are listed."""
     strict: bool = False
     """Whether warnings fail."""
     files: int = 0

@@ -17,6 +17,7 @@ from trainyard.base.rules import Rule
 from trainyard.base.system import files
 from trainyard.base.system.ignored import Excluded, Ignored, is_never_read
 from trainyard.base.system.repository import GENERATED
+from trainyard.judge.checks.result import Other
 from trainyard.render.tree import layout
 
 SUFFIXES = (".yaml", ".yml", ".json")
@@ -173,6 +174,12 @@ def report_nothing(paths: Sequence[str], passed: Counter[str]) -> Iterator[Findi
     if count := sum(passed.values()):
         files = "this file has" if count == 1 else f"{count} files have"
         yield NO_FILES.of(Location(paths[0]), f"{files} no Kubernetes object to check; name others")
+
+
+def say_others(others: Iterable[Other], spelled: Iterable[str]) -> list[str]:
+    """Return a line for each file on the command line that is no manifest, with what it was taken for."""
+    named = {Path(name).as_posix() for name in spelled}
+    return [f"{other.file} is not a manifest: {other.what}" for other in others if other.file in named]
 
 
 def is_manifest(file: Path) -> bool:

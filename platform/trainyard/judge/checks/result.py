@@ -73,6 +73,14 @@ class Unrendered:
         return f"{self.tool} {verb} {self.folder} | trainyard validate -"
 
 
+@dataclass(frozen=True, slots=True)
+class Other:
+    """A file, or a part of one, that is no manifest, and what it was taken for."""
+
+    file: str
+    what: str
+
+
 @dataclass(slots=True)
 class Outcome:
     """What admission policies found, and what that makes of the verdicts on objects."""
@@ -103,6 +111,8 @@ class Result:
     """What was left out because it is no object, or nobody means it: so many of `patch of a kustomization`."""
     unrendered: list[Unrendered] = field(default_factory=list)
     """Charts and kustomizations."""
+    others: list[Other] = field(default_factory=list)
+    """Files that are no manifests, each once for everything that it was taken for."""
 
     def extend(self, other: Result) -> None:
         """Take over what another part of the run found."""
@@ -114,6 +124,7 @@ class Result:
         self.refused |= other.refused
         self.values |= other.values
         self.passed += other.passed
+        self.others += other.others
         self.unrendered += [item for item in other.unrendered if item not in self.unrendered]
         if other.changes is not None:
             self.changes = [*(self.changes or ()), *other.changes]

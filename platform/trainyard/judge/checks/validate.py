@@ -79,6 +79,7 @@ def part(piece: parallel.Piece, judge: Judge) -> tuple[Result, int]:
     found = sorting.decode(*piece)
     result.add(found.findings)
     result.passed += found.passed
+    result.others += found.other_files(piece.name)
     collect(result, map(judge.judge, found.manifests), Outcome())
     judge.rulebook.keep()
     return result, found.documents
@@ -180,6 +181,7 @@ def sort_all(inputs: Iterable[tuple[str, bytes]], result: Result) -> list[Manife
         manifests += found.manifests
         result.add(found.findings)
         result.passed += found.passed
+        result.others += found.other_files(name)
     return manifests
 
 
