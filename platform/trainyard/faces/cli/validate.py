@@ -86,6 +86,8 @@ def command(
     """Check manifests as the API server and the operators of a cluster would; changes nothing."""
     from trainyard.base.errors import TrainyardError
     from trainyard.base.system.data import schemas_dir
+    from trainyard.base.system.files import STDIN, require_once
+    from trainyard.faces.cli import _streams
     from trainyard.faces.cli._progress import progress
     from trainyard.faces.report import require
     from trainyard.judge.checks.inputs import spelled_out
@@ -94,6 +96,9 @@ def command(
     from trainyard.upstream.apiserver.allowed import Allowed
     from trainyard.upstream.apiserver.gates import parse_gates
 
+    require_once([*(paths or ()), *(old or ())])
+    if against and STDIN in (paths or ()):
+        raise TrainyardError("--against reads files of a commit, which standard input has none of; use --old")
     if old and against:
         raise TrainyardError("--old and --against cannot be combined; keep one")
     require(format_)
@@ -113,10 +118,14 @@ def command(
     allowed, gates = Allowed.of(allow_unknown or ()), parse_gates(feature_gates or ())
     if apply is not None and apply not in WAYS:
         raise TrainyardError(f"--apply {apply!r} must be one of: {', '.join(WAYS)}")
+    paths = spelled_out(paths) if paths else []
+    streams, files = _streams.split_off(paths) if format_ == _streams.FORMAT else ([], paths)
+    if streams and (old or against):
+        raise TrainyardError("--old and --against compare all objects, which a stream does not keep; use --format json")
     if paths:
         with progress("judging") as watch:
             result = check_named_files(
-                spelled_out(paths),
+                files,
                 schemas_dir(root),
                 kubernetes=parse_kubernetes(kubernetes),
                 projects=parse_projects(with_),
@@ -132,6 +141,22 @@ def command(
                 watch=watch,
             )
             result.add(broken_policies(root))
+        if streams:
+            return _streams.judged(
+                streams,
+                files,
+                result,
+                schemas_dir(root),
+                kubernetes=parse_kubernetes(kubernetes),
+                projects=parse_projects(with_),
+                allowed=allowed,
+                exclude=exclude or (),
+                apply=cast("Apply", apply or "client"),
+                gates=gates,
+                rulebook=open_for(root),
+                policies=python_policies(root),
+                strict=strict,
+            )
     else:
         from trainyard.base.system.repository import is_repository
         from trainyard.judge.checks.repository import validate_repository
@@ -215,7 +240,9 @@ def check_named_files(
         result.extend(judged)
     result.notes += inputs.say_others(result.others, spelled=paths)
     result.notes += [f"--exclude {item!r} matches no file" for item in excluded.unused()]
-    result.add(inputs.report_nothing(paths, result.passed) if not result.objects and not result.findings else ())
+    result.add(
+        inputs.report_nothing(paths, result.passed) if paths and not result.objects and not result.findings else ()
+    )
     return result
 
 

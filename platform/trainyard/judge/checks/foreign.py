@@ -16,7 +16,7 @@ from typing import Any
 from trainyard.base.documents import load
 from trainyard.base.manifests import maps_in
 from trainyard.base.system import files
-from trainyard.judge.checks.inputs import PIPED
+from trainyard.base.system.files import PIPED
 from trainyard.judge.checks.result import Other, Unrendered
 from trainyard.judge.checks.templates import is_template
 

@@ -15,15 +15,13 @@ from trainyard.base.limits import FILE_BYTES
 from trainyard.base.manifests import Manifest, expand
 from trainyard.base.rules import Rule
 from trainyard.base.system import files
+from trainyard.base.system.files import PIPED, STDIN
 from trainyard.base.system.ignored import Excluded, Ignored, is_never_read
 from trainyard.base.system.repository import GENERATED
 from trainyard.judge.checks.result import Other
 from trainyard.render.tree import layout
 
 SUFFIXES = (".yaml", ".yml", ".json")
-STDIN = "-"
-PIPED = "<stdin>"
-"""What standard input is called in a report."""
 
 RECORDS = re.compile(rf"(^|/){GENERATED}/[^/]+/({'|'.join(layout.OF_NO_SERVER)})")
 """Files of a generated tree that are for no API server: our own records, and what belongs into node images."""

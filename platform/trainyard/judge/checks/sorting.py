@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from trainyard.base.documents import Document, load
 from trainyard.base.findings import Finding
 from trainyard.base.manifests import Manifest, expand
+from trainyard.base.system.files import PIPED
 from trainyard.judge.checks import templates
 from trainyard.judge.checks.foreign import KUSTOMIZATIONS, PATCHES
-from trainyard.judge.checks.inputs import PIPED
 from trainyard.judge.checks.programs import is_read_by_program
 from trainyard.judge.checks.result import Other
 
