@@ -24,25 +24,25 @@ def values(data, *, block=BLOCK):
     return found
 
 
-def items(size):
+def items(size, *, each=400):
     """Return objects that have about so many bytes together, with letters of more than one byte."""
-    return [{"kind": "A", "n": number, "text": "}\n{ü\n--- " * 40} for number in range(size // 400)]
+    return [{"kind": "A", "id": number, "text": "}\n{ü\n--- " * (each // 10)} for number in range(size // each)]
 
 
-LINES = b"".join(json.dumps(item).encode() + b"\n" for item in items(300_000))
+LINES = b"".join(json.dumps(item).encode() + b"\n" for item in items(60_000))
 STREAMS = {
     "JSON lines": LINES,
     "JSON values of several lines": b"".join(
-        json.dumps(item, indent=1).encode() + b"\n" for item in items(300_000)
+        json.dumps(item, indent=1).encode() + b"\n" for item in items(60_000)
     ),
-    "documents of YAML": b"---\n".join(yaml.safe_dump(item).encode() for item in items(300_000)),
+    "documents of YAML": b"---\n".join(yaml.safe_dump(item).encode() for item in items(60_000)),
     "YAML behind JSON behind YAML": b"a: 1\n---\n" + LINES + b"---\nb: {c: 1}\n---\n" + LINES,
     "Windows' line ends": LINES.replace(b"\n", b"\r\n"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("data", STREAMS.values(), ids=STREAMS)
-@pytest.mark.parametrize("block", [977, BLOCK])
+@pytest.mark.parametrize("block", [977, 20_000, BLOCK])
 def test_pieces_hold_what_the_whole_does(data, block):
     """The documents of the pieces are those of the whole, with their lines, however little is read at once."""
     documents, findings = load(data, file="a")
@@ -50,7 +50,7 @@ def test_pieces_hold_what_the_whole_does(data, block):
     assert values(data, block=block) == [(document.location().line, document.value) for document in documents]
 
 
-LONG = items(DOCUMENT_BYTES + 1_000_000)
+LONG = items(DOCUMENT_BYTES + 1_000_000, each=40_000)
 LISTS = {
     "as kubectl prints JSON": json.dumps(
         {"apiVersion": "v1", "items": LONG, "kind": "List", "metadata": {"resourceVersion": ""}}, indent=4
@@ -86,13 +86,15 @@ def test_only_as_much_as_a_document_is_held():
 
 def test_a_fault_in_a_long_list_is_found_at_its_line():
     """An item that is no JSON is refused where it stands; those before it are read."""
-    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": LONG}, indent=1).replace('"n": 7,', '"n" 7,')
+    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": LONG}, indent=1).replace('"id": 7,', '"id" 7,')
     documents, findings = [], []
     for piece in pieces(io.BytesIO(text.encode()).read):
         found, wrong = load(piece.data, file="a", first_line=piece.line)
         documents, findings = documents + found, findings + wrong
-    assert [document.value["n"] for document in documents] == list(range(7))
-    assert [text.split("\n")[finding.location.line - 1].strip() for finding in findings] == ['"n" 7,']
+    assert [document.value["id"] for document in documents] == list(range(7))
+    lines = text.split("\n")
+    assert [(finding.rule, "{" in lines[finding.location.line - 1]) for finding in findings] == [("decode/syntax", True)]
+    assert '"id" 7,' in lines[findings[0].location.line + 1]
 
 
 def test_a_file_of_many_json_lines_is_read():

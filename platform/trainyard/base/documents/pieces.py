@@ -146,7 +146,7 @@ def json_items(held: bytes, at: int, line: int, read: Read) -> Generator[Piece, 
             yield Piece((head.replace("\n", " ") + tail).encode("utf-8", ODD), start)
             return line + tail.count("\n"), letters.left()
         text, whole = letters.value()
-        data = (" " * column + text).encode("utf-8", ODD)
+        data = (" " * (column if column < LINE else 0) + text).encode("utf-8", ODD)
         yield Piece(data, line, too_large=len(data) > DOCUMENT_BYTES)
         line, column = moved(line, column, text)
         if not whole:
