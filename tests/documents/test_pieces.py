@@ -93,7 +93,9 @@ def test_a_fault_in_a_long_list_is_found_at_its_line():
         documents, findings = documents + found, findings + wrong
     assert [document.value["id"] for document in documents] == list(range(7))
     lines = text.split("\n")
-    assert [(finding.rule, "{" in lines[finding.location.line - 1]) for finding in findings] == [("decode/syntax", True)]
+    assert [(finding.rule, "{" in lines[finding.location.line - 1]) for finding in findings] == [
+        ("decode/syntax", True)
+    ]
     assert '"id" 7,' in lines[findings[0].location.line + 1]
 
 
