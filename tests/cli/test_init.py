@@ -85,7 +85,7 @@ def test_it_grows_in_a_repository_that_a_forge_has_made(tmp_path):
 
 
 TAKEN = {
-    "one file": (["Makefile"], "Makefile exists already; move it away"),
+    "one file": (["Makefile"], "Makefile exists already; move it away, use --makefile trainyard.mk"),
     "several": (
         ["Makefile", "jobs/research/hello.yaml", "platform/repository.yaml"],
         "Makefile, platform/repository.yaml, jobs/research/hello.yaml exist already; move them away",
@@ -344,7 +344,7 @@ def test_it_lives_beside_a_makefile(tmp_path):
         ).stdout
 
     assert [make(), make("check"), make("setup")] == ["my build mine\n", "my check mine\n", "my setup mine\n"]
-    assert "trainyard-synth  render generated/" in make("trainyard-help")
+    assert "trainyard-synth render generated/" in make("trainyard-help")
     assert ".venv/bin/trainyard synth" in make("--dry-run", "trainyard-synth")
     assert make("--dry-run", "trainyard-synth") == make("--dry-run", "--file", "trainyard.mk", "trainyard-synth")
     assert "make -f trainyard.mk trainyard-setup" in (folder / ".github/workflows/trainyard.yaml").read_text()

@@ -179,7 +179,7 @@ class Letters:
         return text
 
     def blank(self) -> str:
-        """Return what stands between two values."""
+        """Return the spaces and commas between two values."""
         found = ""
         while True:
             between = BLANK.match(self.text, self.at)

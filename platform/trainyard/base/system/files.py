@@ -209,7 +209,7 @@ def opened(name: str) -> Iterator[BinaryIO]:
 
 
 def called(name: str) -> str:
-    """Return what a report calls a file that somebody names."""
+    """Return the name that a report has for a file, or for standard input."""
     return PIPED if name == STDIN else name
 
 

@@ -89,7 +89,7 @@ def command(
     if skeleton.taken:
         names = ", ".join(skeleton.taken)
         stands = "exists already; move it away" if len(skeleton.taken) == 1 else "exist already; move them away"
-        make = ", or use --makefile trainyard.mk" if MAKEFILE in skeleton.taken else ""
+        make = ", use --makefile trainyard.mk" if skeleton.taken == [MAKEFILE] else ""
         raise SpecError(f"{names} {stands}{make}, or choose another folder")
     for path, data in skeleton.write.items():
         files.write(folder / path, data)

@@ -54,7 +54,7 @@ class Sorted(NamedTuple):
     passed: Counter[str]
 
     def other_files(self, name: str) -> list[Other]:
-        """Return what the file was taken for."""
+        """Return the file once for each word that it was taken for."""
         return [Other(name, what) for what in self.passed]
 
 

@@ -39,7 +39,7 @@ class Stream:
     documents: int = 0
 
     def results(self) -> Iterator[Result]:
-        """Yield what is found in one piece of the stream after another."""
+        """Yield the findings and verdicts of one piece of the stream after another."""
         first = self.judge
         if self.others:
             self.judge = aware(first, [manifest.value for manifest in self.others])
@@ -62,7 +62,7 @@ class Stream:
         self.judge.rulebook.keep()
 
     def admission(self, judgements: Sequence[Judgement], piece: Piece) -> Outcome:
-        """Return what policies among the objects so far say of those of a piece."""
+        """Return the findings and verdicts of admission policies, those of the stream so far, on the objects of a piece."""
         if not any(kept.manifest.kind == POLICY for kept in self.kept):
             return Outcome()
         here = {id(judgement) for judgement in judgements}
