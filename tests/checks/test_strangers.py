@@ -248,6 +248,113 @@ def test_programs_settings_are_no_objects(tmp_path, capsys):
     assert (code, names(report), report["passed"]) == (0, ["b"], {"file of a program's settings": 2})
 
 
+SETTINGS = {
+    "JobSet's own": "apiVersion: jobset.x-k8s.io/v1alpha1\nkind: Configuration\nmetadata: {name: a}\nspec: {}\n",
+    "the kubelet's": "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n",
+    "kubeadm's": "apiVersion: kubeadm.k8s.io/v1beta4\nkind: InitConfiguration\n",
+    "Kueue's": "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n",
+    "Skaffold's": "apiVersion: skaffold/v4beta13\nkind: Config\nmetadata: {name: a}\n",
+    "krew's": "apiVersion: krew.googlecontainertools.github.com/v1alpha2\nkind: Plugin\nmetadata: {name: a}\n",
+    "a scorecard's": "apiVersion: scorecard.operatorframework.io/v1alpha3\nkind: Configuration\n",
+}
+
+
+@pytest.mark.parametrize("text", SETTINGS.values(), ids=SETTINGS)
+def test_settings_of_a_program_are_listed_as_such(text, tmp_path, capsys):
+    """A component's own configuration is no unknown kind, and the report names the file."""
+    write(tmp_path, a=text, b=POD % "b")
+    code, report = judge(capsys, tmp_path)
+    assert (code, names(report)) == (0, ["b"])
+    assert report["notManifests"] == [{"file": f"{tmp_path}/a.yaml", "what": "file of a program's settings"}]
+
+
+TEMPLATES = {
+    "an action as a value": "metadata: {name: a}\nspec: {replicas: {{.Replicas}}}\n",
+    "an action as a key": "metadata:\n  name: a\n  labels:\n    {{.Key}}: b\n",
+    "a condition": "metadata:\n  name: a\n{{- if .Labels }}\n  labels: {a: b}\n{{- end }}\n",
+    "a loop": "metadata:\n  name: a\n  labels:\n{{- range .L }}\n    {{ . }}: x\n{{- end }}\n",
+    "an action that stands for lines": 'metadata:\n  name: a\n  {{addURI "https://{{ .Tag }}/a" .Tag }}\nspec: {}\n',
+}
+
+
+@pytest.mark.parametrize("text", TEMPLATES.values(), ids=TEMPLATES)
+def test_a_template_of_go_in_a_folder_is_listed(text, tmp_path, capsys):
+    """Outside of charts, too, a template is counted; who names it is told that it has to be rendered, as an error."""
+    write(tmp_path, a=f"apiVersion: v1\nkind: ConfigMap\n{text}", b=POD % "b")
+    code, report = judge(capsys, tmp_path)
+    assert (code, names(report), report["passed"]) == (0, ["b"], {"Go template": 1})
+    assert report["notManifests"] == [{"file": f"{tmp_path}/a.yaml", "what": "Go template"}]
+    code, report = judge(capsys, tmp_path / "a.yaml")
+    assert (code, "render it" in report["findings"][0]["message"]) == (1, True)
+
+
+QUOTING = 'apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  annotations: {summary: "{{ $labels.pod }}"}\n'
+WEBHOOK = "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfig\nmetadata: {name: a}\n"
+JOBSET = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\n"
+PATCH = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {replicas: 2}\n"
+MISTAKES = {
+    "a tab in a manifest that quotes an action": (QUOTING + "spec:\n\ta: 1\n", "decode/tab"),
+    "a line without a colon behind a quoted action": (QUOTING + "  labels\nspec: {}\n", "decode/syntax"),
+    "a misspelt kind": (JOBSET.replace("JobSet", "JobSte"), "schema/unknown-kind"),
+    "a misspelt group": (JOBSET.replace("k8s.io", "k8s.oi"), "schema/unknown-kind"),
+    "a misspelt kind of a webhook": (WEBHOOK, "schema/unknown-kind"),
+    "a configuration of nobody known": ("apiVersion: example.com/v1\nkind: Configuration\n", "schema/unknown-kind"),
+    "no kind and no metadata, but a version": ("apiVersion: v1\nname: a\ndata: {}\n", "decode/kind"),
+    "a patch in its folder that nobody calls one": (PATCH, "core/controller"),
+}
+
+
+@pytest.mark.parametrize(("text", "rule"), MISTAKES.values(), ids=MISTAKES)
+def test_a_manifest_with_a_mistake_is_taken_for_nothing_else(text, rule, tmp_path, capsys):
+    """A misspelt manifest in a folder stays one, with its finding: nothing hides it among other files."""
+    write(tmp_path, a=text)
+    code, report = judge(capsys, tmp_path)
+    assert code == 1
+    assert rule in {finding["rule"] for finding in report["findings"]}
+    assert "this is a template" not in report["findings"][0]["message"]
+    assert "notManifests" not in report
+
+
+FILES = {
+    ".github/workflows/ci.yaml": "GitHub workflow",
+    "compose.yaml": "Compose file",
+    "docker-compose.dev.yml": "Compose file",
+    "web-values.yaml": "values of a Helm chart",
+    ".gitlab-ci.yml": "GitLab pipeline",
+    "recomposed.yaml": "file without a Kubernetes object",
+}
+
+
+@pytest.mark.parametrize(("name", "what"), FILES.items(), ids=FILES)
+def test_a_file_without_an_object_has_the_name_that_its_program_looks_for(name, what, tmp_path, capsys):
+    """A file without an object is called by its name; an object in a file of that name is judged all the same."""
+    path = tmp_path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("a: 1\n")
+    assert judge(capsys, tmp_path)[1]["notManifests"] == [{"file": str(path), "what": what}]
+    path.write_text(POD % "a")
+    assert names(judge(capsys, tmp_path)[1]) == ["a"]
+
+
+def test_a_report_counts_what_is_no_manifest_and_lists_it(tmp_path, capsys):
+    """The text counts files by what they are; `-v` and naming a file give a line for each."""
+    patch = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n"
+    write(tmp_path, kustomization=KUSTOMIZATION + "patches: [{path: p.yaml}, {path: q.yaml}]\n", p=patch, q=patch)
+    write(tmp_path, t="kind: {{ .Kind }}\n", b=POD % "b")
+
+    def said(*arguments):
+        with pytest.raises(SystemExit):
+            main(["validate", *map(str, arguments)])
+        return capsys.readouterr().out
+
+    counts = "4 files are not manifests: 1 kustomization, 2 patches of a kustomization, 1 Go template"
+    assert f"{counts}; -v lists them\n" in said(tmp_path)
+    listed = said(tmp_path, "-v")
+    assert f"{counts}\n" in listed
+    assert f"  {tmp_path}/p.yaml: patch of a kustomization\n" in listed
+    assert f"{tmp_path}/q.yaml is not a manifest: patch of a kustomization\n" in said(tmp_path / "q.yaml")
+
+
 @pytest.fixture
 def programs(tmp_path, monkeypatch):
     """A folder on the PATH into which programs can be put."""

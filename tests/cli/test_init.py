@@ -85,7 +85,7 @@ def test_it_grows_in_a_repository_that_a_forge_has_made(tmp_path):
 
 
 TAKEN = {
-    "one file": (["Makefile"], "Makefile exists already; move it away"),
+    "one file": (["Makefile"], "Makefile exists already; move it away, use --makefile trainyard.mk"),
     "several": (
         ["Makefile", "jobs/research/hello.yaml", "platform/repository.yaml"],
         "Makefile, platform/repository.yaml, jobs/research/hello.yaml exist already; move them away",
@@ -320,6 +320,66 @@ def test_another_release_is_pinned_in_place_of_the_last(tmp_path):
     assert files(tmp_path / "a") == mine | new
     assert call(tmp_path, "init", "a", "--upgrade", "--wheel", f"a/install/{FILE}").returncode == 0
     assert files(tmp_path / "a") == mine | new
+
+
+MINE = (
+    ".DEFAULT_GOAL := build\nPYTHON := mine\nbuild check setup help:\n\t@echo my $@ $(PYTHON)\ninclude trainyard.mk\n"
+)
+
+
+def test_it_lives_beside_a_makefile(tmp_path):
+    """A makefile of another name is included by one that exists, which keeps its targets, variables and default."""
+    folder = tmp_path / "a"
+    folder.mkdir()
+    (folder / "Makefile").write_text(MINE)
+    done = begin(folder, "--makefile", "trainyard.mk", "--ci", "github")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "to have its targets in your Makefile, add this line at its end: include trainyard.mk\n" in done.stdout
+    assert "make -f trainyard.mk trainyard-synth && make -f trainyard.mk trainyard-check\n" in done.stdout
+    assert (folder / "Makefile").read_text() == MINE
+
+    def make(*arguments):
+        return subprocess.run(
+            ["make", *arguments], cwd=folder, env=ENV, capture_output=True, text=True, check=True
+        ).stdout
+
+    assert [make(), make("check"), make("setup")] == ["my build mine\n", "my check mine\n", "my setup mine\n"]
+    assert "trainyard-synth render generated/" in make("trainyard-help")
+    assert ".venv/bin/trainyard synth" in make("--dry-run", "trainyard-synth")
+    assert make("--dry-run", "trainyard-synth") == make("--dry-run", "--file", "trainyard.mk", "trainyard-synth")
+    assert "make -f trainyard.mk trainyard-setup" in (folder / ".github/workflows/trainyard.yaml").read_text()
+
+
+def test_it_lives_without_make(tmp_path):
+    """No makefile is written, one that exists stays, and the next commands set up the repository."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "Makefile").write_text("mine")
+    done = begin(tmp_path / "a", "--no-make")
+    assert set(files(tmp_path / "a")) == PLAIN | EXAMPLE
+    assert (tmp_path / "a" / "Makefile").read_text() == "mine"
+    assert "make" not in done.stdout
+    assert "install/requirements.txt && .venv/bin/trainyard synth && .venv/bin/trainyard check\n" in done.stdout
+
+
+WRONG_MAKEFILES = {
+    "in a folder": (["--makefile", "build/a.mk"], "must be a file in the folder itself"),
+    "of a name that make reads first": (["--makefile", "GNUmakefile"], "must be a file in the folder itself"),
+    "and none": (["--makefile", "a.mk", "--no-make"], "--no-make cannot be combined with --makefile"),
+    "none for a pipeline": (["--no-make", "--ci", "gitlab"], "--no-make cannot be combined with --ci"),
+}
+
+
+@pytest.mark.parametrize(("options", "said"), WRONG_MAKEFILES.values(), ids=WRONG_MAKEFILES)
+def test_a_makefile_that_cannot_be_written_is_refused(options, said, tmp_path):
+    """The sentence names the option, and nothing is written."""
+    done = begin(tmp_path / "a", *options)
+    assert (done.returncode, said in done.stderr, (tmp_path / "a").exists()) == (2, True, False)
+
+
+def test_an_address_that_is_given_is_nobodys_placeholder(tmp_path):
+    """An address on the command line is taken as meant, whatever it is."""
+    done = begin(tmp_path / "a", "--repo-url", "https://git.example.com/platform/training.git")
+    assert "placeholder" not in done.stdout
 
 
 UPGRADES = {

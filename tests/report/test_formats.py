@@ -35,7 +35,7 @@ from trainyard.faces.report import FORMATS, View, render, require
 from trainyard.faces.report.json_ import schema
 from trainyard.faces.report.legible import escaped
 from trainyard.faces.report.markdown import MOST
-from trainyard.judge.checks.result import Change, Judged, Result, Unrendered
+from trainyard.judge.checks.result import Change, Judged, Other, Result, Unrendered
 
 JOB = ObjectRef("batch/v1", "Job", "nlp", "x")
 NASTY = 'say "50%: a, b"\r\n::error::no | *b* <i>@all</i> `c` \x1b[31m \x00 ü 中'
@@ -106,6 +106,7 @@ def test_nothing_that_is_named_steers_a_terminal(format_: str, more: dict[str, b
         changes=[Change("added", HOSTILE, 0, thing, fields=(HOSTILE,), why=HOSTILE)],
         passed=Counter({HOSTILE: 1}),
         unrendered=[Unrendered("helm", HOSTILE)],
+        others=[Other(HOSTILE, HOSTILE)],
     )
     run = RunEffect("starts", "a", HOSTILE, HOSTILE, HOSTILE, HOSTILE, because=(Changed(HOSTILE, HOSTILE),))
     run = replace(run, marks=tuple(Mark(word, HOSTILE, HOSTILE) for word in get_args(MarkWord)), spec=HOSTILE)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from io import BytesIO
 from typing import Any, NamedTuple
 
 import yaml
@@ -10,12 +12,13 @@ import yaml
 from trainyard.base.documents import events, jsontext, lines
 from trainyard.base.documents.construct import construct
 from trainyard.base.documents.nodes import compose
+from trainyard.base.documents.pieces import pieces
 from trainyard.base.documents.positions import Document
 from trainyard.base.documents.problem import Problem, Remarkable, TooMany, Unreadable
 from trainyard.base.documents.rules import RULES
 from trainyard.base.documents.stream import recode_utf8, split, whole_file_problem
 from trainyard.base.findings import Finding, Location, Severity, format_path
-from trainyard.base.limits import DIRECTIVES, DOCUMENT_VALUES
+from trainyard.base.limits import DIRECTIVES, DOCUMENT_VALUES, MIB
 
 EMPTY = "decode/empty-file"
 
@@ -33,8 +36,7 @@ def load(data: bytes, *, file: str, first_line: int = 1) -> tuple[list[Document]
     documents: list[Document] = []
     findings: list[Finding] = []
     memo, index = events.Memo(), 0
-    for text, line, problem in split(data, first_line):
-        found, problems = ([], [problem]) if problem else _read(text, line, memo)
+    for found, problems in _read_all(data, first_line, memo):
         findings += [_finding(one_problem, file, index) for one_problem in problems]
         refused = any(RULES[one_problem.rule].severity is Severity.ERROR for one_problem in problems)
         for value, source, first_line, column in found:
@@ -46,6 +48,24 @@ def load(data: bytes, *, file: str, first_line: int = 1) -> tuple[list[Document]
         problem = Problem(EMPTY, "file contains no document; write one or delete the file", 1, 1)
         findings.append(_finding(problem, file, None))
     return documents, findings
+
+
+def _read_all(data: bytes, first_line: int, memo: events.Memo) -> Iterator[tuple[list[Found], list[Problem]]]:
+    """Yield the values of each document and its problems; JSON values and items of Lists are documents of their own."""
+    for text, line, problem in split(data, first_line):
+        found, problems = ([], [problem]) if problem else _read(text, line, memo)
+        several = list(pieces(BytesIO(text).read, line, most=MIB)) if _is_large(problems) else []
+        if len(several) < 2:
+            yield found, problems
+            continue
+        for piece in several:
+            for part, part_line, part_problem in split(piece.data, piece.line):
+                yield ([], [part_problem]) if part_problem else _read(part, part_line, memo)
+
+
+def _is_large(problems: list[Problem]) -> bool:
+    """Say whether a text is too large to be one document."""
+    return any(problem.rule == "decode/size" for problem in problems)
 
 
 class Found(NamedTuple):

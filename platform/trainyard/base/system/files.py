@@ -8,16 +8,19 @@ import re
 import secrets
 import stat
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from operator import attrgetter
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from trainyard.base.errors import TrainyardError
 from trainyard.base.system import held, reads
 
 NAME = attrgetter("name")
+
+STDIN, PIPED = "-", "<stdin>"
+"""How standard input is named on a command line, and in a report."""
 
 MARK, ENDING = ".trainyard-", ".tmp"
 """How temporary files begin and end; a killed process may leave one behind, under a name that nobody applies."""
@@ -173,9 +176,41 @@ def piped_bytes(*, most: int) -> bytes:
 
     Raises TrainyardError where standard input is closed.
     """
+    return piped().read(most + 1)
+
+
+def piped() -> BinaryIO:
+    """Return standard input; raises TrainyardError where it is closed."""
     if sys.stdin is None:
         raise TrainyardError("standard input is closed; pipe a file into this command, or name one")
-    return sys.stdin.buffer.read(most + 1)
+    return sys.stdin.buffer
+
+
+def require_once(names: Iterable[str]) -> None:
+    """Raise TrainyardError where standard input is named twice: the second reader would get nothing."""
+    if list(names).count(STDIN) > 1:
+        raise TrainyardError("- is standard input, which can be read only once; name it once")
+
+
+def require_file(name: str, option: str) -> None:
+    """Raise TrainyardError where an option names standard input, and has to name a file that stays."""
+    if name == STDIN:
+        raise TrainyardError(f"{option} cannot use standard input (-); name a file")
+
+
+@contextmanager
+def opened(name: str) -> Iterator[BinaryIO]:
+    """Hold a file that somebody names open for reading, or standard input."""
+    if name == STDIN:
+        yield piped()
+    else:
+        with Path(name).open("rb") as stream:
+            yield stream
+
+
+def called(name: str) -> str:
+    """Return the name that a report has for a file, or for standard input."""
+    return PIPED if name == STDIN else name
 
 
 def read_installed(path: Path) -> bytes | None:

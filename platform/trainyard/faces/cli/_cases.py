@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from pathlib import Path as File
 from typing import TYPE_CHECKING, Any
 
 from trainyard.base.manifests import value_at
@@ -21,24 +20,23 @@ PARTS = ("featureGates", "fairSharing", "admissionFairSharing", "resources", "wa
 """Fields of Kueue's configuration that are mappings."""
 
 
-def replayed(path: File) -> int:
-    """Print the answer to each case of a file, one a line; 1 where one cannot be answered."""
-    from trainyard.base.documents import load
-    from trainyard.base.limits import FILE_BYTES
-    from trainyard.base.system import files
+def replayed(name: str) -> int:
+    """Print the answer to each case of a file or of standard input, one a line; 1 where one cannot be answered."""
+    from trainyard.faces.cli._case_files import documents_in
 
-    documents, findings = load(files.read_bounded(path, most=FILE_BYTES), file=str(path))
-    for finding in findings:
-        say(f"{finding.location.file}:{finding.location.line}: {finding.message}", error=True)
-    failed = bool(findings)
-    for document in documents:
-        answer = answered(document.value)
-        error = str(answer.get("error") or "")
-        if error.startswith(UNREAD):
-            for line in faults(document, error):
-                say(line, error=True)
-        data(json.dumps(answer, ensure_ascii=False))
-        failed |= bool(error)
+    failed = False
+    for documents, findings in documents_in(name):
+        for finding in findings:
+            say(f"{finding.location.file}:{finding.location.line}: {finding.message}", error=True)
+        failed |= bool(findings)
+        for document in documents:
+            answer = answered(document.value)
+            error = str(answer.get("error") or "")
+            if error.startswith(UNREAD):
+                for line in faults(document, error):
+                    say(line, error=True)
+            data(json.dumps(answer, ensure_ascii=False))
+            failed |= bool(error)
     return int(failed)
 
 

@@ -24,7 +24,10 @@ WRITE_BASELINE: Any = typer.Option(
     None, "--write-baseline", metavar="FILE", help="List all findings in this file, as known ones."
 )
 VERBOSE: Any = typer.Option(
-    False, "--verbose", "-v", help="Also print ignored findings, and rules that could not be checked."
+    False,
+    "--verbose",
+    "-v",
+    help="Also print ignored findings, rules that could not be checked, and files that are not manifests.",
 )
 
 

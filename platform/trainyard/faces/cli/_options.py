@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-FORMATS = "text|json|sarif|junit|github|markdown"
+FORMATS = "text|json|jsonl|sarif|junit|github|markdown"
 """As help shows them; `trainyard.faces.report` has the list."""
 
 

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from trainyard.base.findings import Finding, Location
     from trainyard.judge.checks.result import Result
 
-STDIN = "-"
 POLICIES = "policies"
 
 
@@ -29,9 +28,11 @@ class Named:
 def sort(names: Sequence[str]) -> Named:
     """Return files and folders by what they are; raises TrainyardError for one that is not there."""
     from trainyard.base.errors import TrainyardError
+    from trainyard.base.system.files import STDIN, require_once
     from trainyard.base.system.repository import GENERATED, SPECS, is_repository
     from trainyard.specs.reading.misplaced import folder_of
 
+    require_once(names)
     found, parts = Named(), (*SPECS, POLICIES, GENERATED)
     for name in names:
         if name != STDIN and not os.path.lexists(name):

@@ -32,10 +32,10 @@ def command(
     verbose: bool = typer.Option(
         False, "--verbose", "-v", help="Also print the amounts behind each verdict and Kueue's own messages."
     ),
-    replay: Path | None = typer.Option(
+    replay: str | None = typer.Option(
         None,
         metavar="FILE",
-        help="Answer the cases of a file instead, one JSON document per line (see docs/queueing.md).",
+        help="Answer the cases of a file or of -, standard input, one JSON document per line (see docs/queueing.md).",
     ),
     svg: Path | None = SVG,
     format_: str = PLAIN,

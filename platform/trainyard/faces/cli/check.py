@@ -30,7 +30,9 @@ ROUNDS = 4
 
 def command(
     files: list[str] | None = typer.Argument(
-        None, metavar="FILE...", help="Specs, manifests or folders of them; default: the whole repository."
+        None,
+        metavar="FILE...",
+        help="Specs, manifests, folders of them, or - for standard input; default: the whole repository.",
     ),
     base: str = typer.Option(None, envvar="TRAINYARD_BASE", metavar="REF", help=BASE),
     fix: bool = typer.Option(False, "--fix", help="Fix simple mistakes: misspelt fields, quotes, file endings."),
@@ -52,10 +54,14 @@ def command(
     A file may be a job, a cluster, a team, a policy or a manifest. Its repository is the folder above it that has
     platform/clusters. Only --fix writes files.
     """
+    from trainyard.base.system.files import require_file
     from trainyard.faces.cli import _paths
     from trainyard.faces.report import require
 
     require(format_)
+    if fix:
+        for file in files or ():
+            require_file(file, "--fix")
     named = _paths.sort(files) if files else _paths.Named({root.resolve(): [""]})
     result = checked(named, base, quiet=quiet)
     shown = (sys.stdout if format_ == "text" else sys.stderr) if diff else None  # a program reads the report alone

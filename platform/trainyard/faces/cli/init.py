@@ -43,6 +43,10 @@ def command(
     cluster: str | None = typer.Option(None, help="Name of the example cluster; default: dev."),
     team: str | None = typer.Option(None, help="Name of the first team; default: research."),
     empty: bool = typer.Option(False, "--empty", help="Write no example: no cluster, no team, no job."),
+    makefile: str | None = typer.Option(
+        None, metavar="NAME", help="Name of the makefile, to include it from one that exists; default: Makefile."
+    ),
+    no_make: bool = typer.Option(False, "--no-make", help="Write no makefile."),
     upgrade: bool = typer.Option(False, "--upgrade", help="Only pin this release, in a repository that exists."),
 ) -> int:
     """Write a new repository: a Makefile that installs this release of Trainyard, and an example job.
@@ -53,6 +57,7 @@ def command(
     from trainyard.base.system import files
     from trainyard.faces.cli._ask import Asker
     from trainyard.faces.drafts import skeleton as skeletons
+    from trainyard.faces.drafts.makefiles import MAKEFILE, wrong_name
     from trainyard.faces.drafts.repository import RepositoryDraft
 
     for parent in (folder, *folder.parents):
@@ -61,8 +66,17 @@ def command(
             raise SpecError(f"{parent} {what}; choose a folder")
     options = {"wheel": wheel, "repo-url": repo_url, "registry": registry, "ci": ci, "cluster": cluster, "team": team}
     if upgrade:
-        return upgraded(folder, options | {"live": live or None, "empty": empty or None})
-    draft, asker = RepositoryDraft(folder, live=live, empty=empty), Asker.of(options)
+        return upgraded(
+            folder,
+            options | {"live": live or None, "empty": empty or None, "makefile": makefile, "no-make": no_make or None},
+        )
+    if no_make and (makefile or ci):
+        other = "--makefile" if makefile else "--ci"
+        raise SpecError(f"--no-make cannot be combined with {other}; remove one, or use --makefile trainyard.mk")
+    if makefile is not None and (wrong := wrong_name(makefile)):
+        raise SpecError(wrong)
+    named = None if no_make else makefile or MAKEFILE
+    draft, asker = RepositoryDraft(folder, live=live, empty=empty, makefile=named), Asker.of(options)
     if wheel is None and not asker.terminal and (missing := draft.wrong_wheel("")):
         raise SpecError(missing)
     asker.fill(draft)
@@ -75,10 +89,11 @@ def command(
     if skeleton.taken:
         names = ", ".join(skeleton.taken)
         stands = "exists already; move it away" if len(skeleton.taken) == 1 else "exist already; move them away"
-        raise SpecError(f"{names} {stands}, or choose another folder")
+        make = ", use --makefile trainyard.mk" if skeleton.taken == [MAKEFILE] else ""
+        raise SpecError(f"{names} {stands}{make}, or choose another folder")
     for path, data in skeleton.write.items():
         files.write(folder / path, data)
-    for lines in result_lines(folder, skeleton, answers):
+    for lines in result_lines(folder, skeleton, answers, asked=repo_url is None):
         page(lines)
     return 0
 
@@ -128,11 +143,12 @@ def show_errors(findings: Iterable[Finding]) -> int:
     return 1
 
 
-def result_lines(folder: Path, skeleton: Skeleton, answers: Answers) -> Iterable[str]:
+def result_lines(folder: Path, skeleton: Skeleton, answers: Answers, *, asked: bool) -> Iterable[str]:
     """Yield the written files, the manual steps, and the next command."""
     import shlex
 
     from trainyard.base.system import git
+    from trainyard.faces.drafts.makefiles import MAKEFILE
     from trainyard.faces.drafts.owners import organisation, paths, rules
     from trainyard.faces.drafts.repository import PLACEHOLDER
 
@@ -146,7 +162,7 @@ def result_lines(folder: Path, skeleton: Skeleton, answers: Answers) -> Iterable
             listed = (folder / path).read_text(encoding="utf-8", errors="replace").split()
             for team in (one_team for one_team in answers.teams if not set(paths(one_team)) <= set(listed)):
                 yield f"it needs these lines:\n{rules(team, f'@{organisation(answers.repo_url)}/{team}')}".rstrip()
-    if answers.repo_url == PLACEHOLDER:
+    if asked and answers.repo_url == PLACEHOLDER:
         yield "repoURL in platform/repository.yaml is a placeholder; write the address from which Argo CD reads it"
     if not answers.live:
         yield LIVE_LATER
@@ -154,4 +170,18 @@ def result_lines(folder: Path, skeleton: Skeleton, answers: Answers) -> Iterable
     for path in repository.ignored([*skeleton.write, "generated/"]) if repository else ():
         yield f"Git ignores {path}; remove the entry from .gitignore, or others will not get the file"
     there = "" if folder.resolve() == Path().resolve() else f"cd {shlex.quote(str(folder))} && "
-    yield f"next: {there}{'' if repository else 'git init && '}make synth && make check"
+    if answers.makefile not in (MAKEFILE, None):
+        yield f"to have its targets in your Makefile, add this line at its end: include {answers.makefile}"
+    begin = "" if repository else "git init && "
+    yield f"next: {there}{begin}{steps(answers.makefile)}"
+
+
+def steps(makefile: str | None) -> str:
+    """Return the commands that set up a new repository, render it and check it."""
+    from trainyard.faces.drafts.makefiles import called
+
+    if makefile is not None:
+        return called("make synth && make check", makefile)
+    install = ".venv/bin/python -P -m pip install --require-hashes --no-deps --requirement install"
+    programs = [".venv/bin/trainyard synth", ".venv/bin/trainyard check"]
+    return " && ".join(["python3 -m venv .venv", f"{install}/trainyard.txt", f"{install}/requirements.txt", *programs])

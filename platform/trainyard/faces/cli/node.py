@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import typer
 
@@ -24,27 +23,24 @@ def group() -> None:
 
 @app.command("replay")
 def replay(
-    paths: list[Path] | None = typer.Argument(
-        None, metavar="[PATH]...", help="Files with cases; default: standard input."
+    paths: list[str] | None = typer.Argument(
+        None, metavar="[PATH]...", help="Files with cases, or - for standard input, which is the default."
     ),
 ) -> int:
     """Predict what a kubelet does with the pods of each case, one JSON document per line (see docs/nodes.md)."""
-    from trainyard.base.documents import load
-    from trainyard.base.limits import FILE_BYTES
-    from trainyard.base.system import files
+    from trainyard.base.system.files import STDIN, require_once
+    from trainyard.faces.cli._case_files import documents_in
     from trainyard.upstream.kubelet.answers import answer
 
-    unread = 0
-    texts = {str(path): files.read_bounded(path, most=FILE_BYTES) for path in paths or ()} or {
-        "standard input": files.piped_bytes(most=FILE_BYTES)
-    }
-    for name, data in texts.items():
-        documents, findings = load(data, file=name)
-        for finding in findings:
-            said = f"{finding.location.file}:{finding.location.line}: {finding.message}"
-            say(said, error=True)
-        answers = [answer(document.value) for document in documents]
-        for one_answer in answers:
-            shown(json.dumps(one_answer, ensure_ascii=False))
-        unread += len(findings) + sum("error" in one_answer for one_answer in answers)
-    return int(bool(unread))
+    require_once(paths or ())
+    failed = False
+    for name in paths or (STDIN,):
+        for documents, findings in documents_in(name):
+            for finding in findings:
+                said = f"{finding.location.file}:{finding.location.line}: {finding.message}"
+                say(said, error=True)
+            answers = [answer(document.value) for document in documents]
+            for one_answer in answers:
+                shown(json.dumps(one_answer, ensure_ascii=False))
+            failed |= bool(findings) or any("error" in one_answer for one_answer in answers)
+    return int(failed)

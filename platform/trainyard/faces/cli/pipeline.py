@@ -25,6 +25,7 @@ def command(
 
     The queue still decides when a run begins. A new run of the pipeline is a new run of each of its jobs.
     """
+    from trainyard.base.system.files import require_file
     from trainyard.faces.cli._findings import show
     from trainyard.faces.pipelines import chosen
     from trainyard.faces.pipelines.sdk import write
@@ -32,6 +33,7 @@ def command(
     from trainyard.judge import frozen
     from trainyard.specs.editing.named import job_of
 
+    require_file(str(output), "--output")
     checked = frozen.check_specs(root)
     show(checked.findings)
     if checked.refused:

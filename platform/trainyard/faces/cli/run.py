@@ -24,7 +24,7 @@ LINES = "\t\n"
 
 def command(
     what: list[str] = typer.Argument(
-        autocompletion=jobs, metavar="TEAM/JOB|PATH...", help="A job, or files and folders with manifests."
+        autocompletion=jobs, metavar="TEAM/JOB|PATH...", help="A job, or files, folders or - with manifests."
     ),
     nodes: int | None = typer.Option(None, min=1, help="Number of nodes, instead of the number in the job."),
     processes: int | None = typer.Option(None, min=1, help="Processes per node, instead of the number in the job."),
@@ -81,16 +81,18 @@ def find_objects(
 ) -> tuple[list[Object], list[str]]:
     """Return the objects of a job or of files, and what is said of them before they run."""
     from trainyard.base.errors import TrainyardError
+    from trainyard.base.system.files import STDIN, require_once
     from trainyard.faces.cli._findings import show
     from trainyard.faces.local import scaled
     from trainyard.judge import frozen
 
-    if all(Path(item).exists() for item in what):
+    require_once(what)
+    if all(item == STDIN or Path(item).exists() for item in what):
         if nodes is not None or processes is not None:
             raise TrainyardError("--nodes and --processes work only for jobs of a repository, not for manifests")
-        return scaled.files_in([Path(item) for item in what]), []
+        return scaled.files_in(what), []
     if len(what) > 1:
-        missing = next(item for item in what if not Path(item).exists())
+        missing = next(item for item in what if item != STDIN and not Path(item).exists())
         raise TrainyardError(f"{missing} does not exist; name one job, or files")
     from trainyard.faces.cli.explain import find
 

@@ -89,6 +89,9 @@ def command(
 ) -> int:
     """Check manifests as the API server and the operators of a cluster would; changes nothing."""
     from trainyard.base.errors import TrainyardError
+    from trainyard.base.system.data import schemas_dir
+    from trainyard.base.system.files import STDIN, require_once
+    from trainyard.faces.cli import _streams
     from trainyard.faces.cli._progress import progress
     from trainyard.faces.report import require
     from trainyard.judge.checks.inputs import spelled_out
@@ -96,6 +99,9 @@ def command(
     from trainyard.upstream.apiserver.allowed import Allowed
     from trainyard.upstream.apiserver.gates import parse_gates
 
+    require_once([*(paths or ()), *(old or ())])
+    if against and STDIN in (paths or ()):
+        raise TrainyardError("--against reads files of a commit, which standard input has none of; use --old")
     if old and against:
         raise TrainyardError("--old and --against cannot be combined; keep one")
     require(format_)
@@ -115,10 +121,14 @@ def command(
     allowed, gates = Allowed.of(allow_unknown or ()), parse_gates(feature_gates or ())
     if apply is not None and apply not in WAYS:
         raise TrainyardError(f"--apply {apply!r} must be one of: {', '.join(WAYS)}")
+    paths = spelled_out(paths) if paths else []
+    streams, files = _streams.split_off(paths) if format_ == _streams.FORMAT else ([], paths)
+    if streams and (old or against):
+        raise TrainyardError("--old and --against compare all objects, which a stream does not keep; use --format json")
     if paths:
         with progress(quiet=quiet):
             result = check_named_files(
-                spelled_out(paths),
+                files,
                 root,
                 kubernetes=parse_kubernetes(kubernetes),
                 projects=parse_projects(with_),
@@ -129,6 +139,33 @@ def command(
                 gates=gates,
                 old=old,
                 against=against,
+            )
+        if streams:
+            from trainyard.judge.checks import of_files
+            from trainyard.judge.checks.kept_rules import open_for
+
+            if baseline or write_baseline:
+                raise TrainyardError("a baseline lists all findings, which a stream does not keep; use --format json")
+
+            def weigh(part: Result) -> None:
+                advise(part, root)
+                ignore(part, root, rules=ignored, baseline=None, write_baseline=None)
+
+            return _streams.judged(
+                streams,
+                files,
+                result,
+                schemas_dir(root),
+                kubernetes=parse_kubernetes(kubernetes),
+                projects=parse_projects(with_),
+                allowed=allowed,
+                exclude=exclude or (),
+                apply=cast("Apply", apply or "client"),
+                gates=gates,
+                rulebook=open_for(root),
+                policies=of_files.python_policies(root),
+                strict=strict,
+                weigh=weigh,
             )
     else:
         from trainyard.base.system.repository import is_repository
@@ -192,6 +229,7 @@ def check_named_files(
             found = build_sources(found, result)
         result.passed += found.passed
         result.unrendered += found.unrendered
+        result.others += found.others
         accepted.read(found.files)
         chosen = Part(kubernetes, projects, False, place.where if place else option, place=place)
         parts = parts_of(found.files, accepted.folders, chosen)
@@ -214,10 +252,21 @@ def check_named_files(
             twice.weigh(judged, found.resources)
             result.extend(judged)
     accepted.apply(result, lambda: of_files.advice(root), Names(root, known_names(result)))
+    result.notes += inputs.say_others(result.others, spelled=paths)
     result.notes += [f"--exclude {item!r} matches no file" for item in excluded.unused()]
-    result.add(inputs.report_nothing(paths, result.passed) if not result.objects and not result.findings else ())
+    if paths and not result.objects and not result.findings:
+        result.add(inputs.report_nothing(paths, result.passed))
     result.add(kept.findings(lambda: of_files.broken_policies(root), "policies", str(root.absolute())))
     return result
+
+
+def advise(result: Result, root: Path) -> None:
+    """Make findings of policies warnings where they only advise: outside a repository of ours."""
+    from trainyard.judge.checks import of_files
+    from trainyard.judge.checks.ignores.apply import Accepted, known_names
+    from trainyard.judge.checks.ignores.names import Names
+
+    Accepted().apply(result, lambda: of_files.advice(root), Names(root, known_names(result)))
 
 
 def refuse_unused(files: Mapping[str, object], tree: Mapping[str, object], *, paths: bool) -> None:

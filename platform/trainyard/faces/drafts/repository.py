@@ -11,6 +11,7 @@ from urllib.parse import urlsplit, urlunsplit
 from trainyard.base.errors import SpecError
 from trainyard.base.system import git
 from trainyard.base.system.repository import CLUSTERS, GENERATED, TEAMS, cluster_file, team_file
+from trainyard.faces.drafts.makefiles import MAKEFILE
 from trainyard.faces.drafts.questions import NONE, Question
 from trainyard.faces.drafts.skeleton import CI, Answers
 from trainyard.faces.drafts.wheel import wheel_of
@@ -34,6 +35,8 @@ class RepositoryDraft:
     live: bool
     empty: bool
     """Whether the example is left out."""
+    makefile: str | None = MAKEFILE
+    """Name of the makefile, None for none."""
     answers: dict[str, str] = field(default_factory=dict)
 
     def questions(self) -> Iterator[Question]:
@@ -66,6 +69,7 @@ class RepositoryDraft:
             team=self.answers.get("team", ""),
             ci=None if self.answers["ci"] == NONE else self.answers["ci"],
             empty=self.empty,
+            makefile=self.makefile,
         )
 
     @property

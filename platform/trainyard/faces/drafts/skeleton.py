@@ -9,6 +9,7 @@ from pathlib import Path
 
 from trainyard.base.system.data import PACKAGE, editor_schemas
 from trainyard.base.system.repository import CLUSTERS, JOBS, TEAMS
+from trainyard.faces.drafts.makefiles import MAKEFILE, called, included
 from trainyard.faces.drafts.owners import PLACES, organisation, owners
 from trainyard.faces.drafts.wheel import FOLDER, Wheel
 
@@ -60,6 +61,8 @@ class Answers:
     """One of CI, or None."""
     empty: bool
     """Whether the example is left out."""
+    makefile: str | None = MAKEFILE
+    """Name of the makefile, None for none."""
 
     @property
     def teams(self) -> tuple[str, ...]:
@@ -95,7 +98,11 @@ def files(answers: Answers) -> Iterator[tuple[str, bytes]]:
     chosen = {**BASE, **({} if answers.empty else EXAMPLE), **CI.get(answers.ci or "", {})}
     for source, target in chosen.items():
         text = (PACKAGE / "faces/drafts/skeleton" / source).read_text(encoding="utf-8")
-        yield replaced(target, words), replaced(text, words).encode()
+        if target != MAKEFILE:
+            yield replaced(target, words), called(replaced(text, words), answers.makefile or MAKEFILE).encode()
+        elif answers.makefile is not None:
+            own = answers.makefile == MAKEFILE
+            yield answers.makefile, (text if own else included(text, answers.makefile)).encode()
     yield from pinned(answers.wheel)
     if answers.empty:
         yield f"{CLUSTERS}/.gitkeep", b""  # a repository is what has this folder, and Git keeps none that is empty

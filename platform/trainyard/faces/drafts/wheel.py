@@ -14,6 +14,7 @@ from trainyard import __version__
 from trainyard.base.credentials import shapes_in
 from trainyard.base.errors import SpecError
 from trainyard.base.system.distribution import NAME, Origin, origin
+from trainyard.base.system.files import require_file
 
 FOLDER = "install"
 """Where a repository keeps what it is installed from."""
@@ -50,6 +51,7 @@ def wheel_of(named: str | None, folder: Path) -> Wheel:
 
     Raises SpecError where there is none, or it is no wheel of this release.
     """
+    require_file(named or "", "--wheel")
     if named is None:
         named = recorded(origin())
     return downloaded(named) if re.match(r"https?://", named, re.IGNORECASE) else lying(named, folder)

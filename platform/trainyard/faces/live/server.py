@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from trainyard.base.errors import ToolError
 from trainyard.base.system.distribution import remedy
+from trainyard.base.system.files import require_file
 from trainyard.upstream.apiserver import Kind
 
 FIELD_MANAGER = "trainyard"
@@ -44,6 +45,7 @@ class Server:
     """A connection to one API server."""
 
     def __init__(self, *, kubeconfig: Path | None = None, context: str | None = None) -> None:
+        require_file(str(kubeconfig), "--kubeconfig")
         try:
             from kubernetes import config
 

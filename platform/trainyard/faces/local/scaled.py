@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from trainyard.base.documents import load
+from trainyard.base.limits import FILE_BYTES
 from trainyard.base.manifests import expand
-from trainyard.base.system.files import read, walk
+from trainyard.base.system.files import PIPED, STDIN, piped_bytes, read, walk
 from trainyard.base.system.repository import GENERATED
 from trainyard.faces.local.controllers.base import Object, RunError
 from trainyard.render.kinds import Resolved, build, resolve
@@ -63,17 +64,29 @@ def neighbours(run: Resolved, root: Path) -> Iterator[Object]:
 
 def objects_in(path: Path) -> list[Object]:
     """Return the objects of a file; raises RunError for one that cannot be read."""
-    documents, findings = load(read(path) or b"", file=str(path))
+    return objects_of_text(read(path) or b"", str(path))
+
+
+def objects_of_text(data: bytes, name: str) -> list[Object]:
+    """Return the objects of what stands in a file; raises RunError for what cannot be read."""
+    documents, findings = load(data, file=name)
     manifests, more = expand(documents)
     for finding in (*findings, *more):
         raise RunError(f"{finding.location.file}:{finding.location.line}: {finding.message}")
     return [manifest.value for manifest in manifests]
 
 
-def files_in(paths: list[Path]) -> list[Object]:
-    """Return the objects of files, and of folders with all below them; raises RunError where there is nothing."""
+def files_in(names: Sequence[str]) -> list[Object]:
+    """Return the objects of files, of folders with all below them, and of standard input.
+
+    Raises RunError where there is nothing.
+    """
     found: list[Object] = []
-    for path in paths:
+    for name in names:
+        path = Path(name)
+        if name == STDIN:
+            found += objects_of_text(piped_bytes(most=FILE_BYTES), PIPED)
+            continue
         if path.is_dir():
             files = [path / file.path for file in walk(path) if file.path.endswith((".yaml", ".yml", ".json"))]
         else:

@@ -14,10 +14,10 @@ from trainyard.judge.checks.result import Result
 
 __all__ = ["FORMATS", "View", "render", "require"]
 
-FORMATS = ("text", "json", "sarif", "junit", "github", "markdown")
+FORMATS = ("text", "json", "jsonl", "sarif", "junit", "github", "markdown")
 """The names of all formats."""
 
-DATA = ("json", "sarif")
+DATA = ("json", "jsonl", "sarif")
 """Formats that have escapes of their own, so that programs read every name as it is."""
 
 PLAIN = View()

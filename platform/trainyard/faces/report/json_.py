@@ -8,7 +8,7 @@ from typing import Any, get_args
 from trainyard.base.findings import Finding, Layer, Location, ObjectRef, Severity, arrange
 from trainyard.faces.report.legible import in_json
 from trainyard.faces.report.view import View
-from trainyard.judge.checks.result import Change, ChangeWord, Ignored, Judged, Result, Unrendered, Update, Way
+from trainyard.judge.checks.result import Change, ChangeWord, Ignored, Judged, Other, Result, Unrendered, Update, Way
 
 VERSION = 1
 
@@ -34,6 +34,7 @@ def as_dict(result: Result) -> dict[str, Any]:
         "skipped": [{"rule": skipped.rule, "why": skipped.why} for skipped in result.skipped],
         "notes": list(result.notes),
         **({"passed": dict(result.passed)} if result.passed else {}),
+        **({"notManifests": [other(item) for item in result.others]} if result.others else {}),
         **({"unrendered": [unrendered(item) for item in result.unrendered]} if result.unrendered else {}),
         **(
             {}
@@ -43,6 +44,11 @@ def as_dict(result: Result) -> dict[str, Any]:
         **({"ignored": [ignored_finding(item) for item in in_order(result)]} if result.ignored else {}),
         "findings": [finding(item) for root, followers in arrange(result.findings) for item in (root, *followers)],
     }
+
+
+def other(one_other: Other) -> dict[str, Any]:
+    """One entry of `notManifests`."""
+    return {"file": one_other.file, "what": one_other.what}
 
 
 def unrendered(one_unrendered: Unrendered) -> dict[str, Any]:
@@ -191,12 +197,13 @@ def schema() -> dict[str, Any]:
                 "skipped": {"type": "array", "items": closed({"rule": text, "why": text})},
                 "notes": {"type": "array", "items": text},
                 "passed": {"type": "object", "additionalProperties": count},
+                "notManifests": {"type": "array", "items": closed({"file": text, "what": text})},
                 "unrendered": {"type": "array", "items": closed({"tool": text, "folder": text, "command": text})},
                 "changes": {"type": "array", "items": difference},
                 "ignored": {"type": "array", "items": accepted},
                 "findings": {"type": "array", "items": entry},
                 "plan": plan_json.schema(),
             },
-            optional=("changes", "ignored", "passed", "plan", "unrendered"),
+            optional=("changes", "ignored", "notManifests", "passed", "plan", "unrendered"),
         ),
     }

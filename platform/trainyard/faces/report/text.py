@@ -11,7 +11,7 @@ from trainyard.base.findings import Finding, Severity, Skipped, arrange
 from trainyard.faces.report.excerpt import excerpt
 from trainyard.faces.report.view import View, hidden, shown_place
 from trainyard.judge.causes.words import lines_below
-from trainyard.judge.checks.result import Change, ChangeWord, Ignored, Result, Unrendered, place
+from trainyard.judge.checks.result import Change, ChangeWord, Ignored, Other, Result, Unrendered, place
 from trainyard.judge.checks.twice import group_findings
 
 FEW = 10
@@ -56,8 +56,10 @@ def notices(result: Result, view: View = PLAIN) -> Iterator[str]:
         yield "\n".join(skipped(shown))
     if result.unrendered:
         yield "\n".join(unrendered(result.unrendered))
-    if result.passed:
-        yield passed(result.passed)
+    if result.others:
+        yield "\n".join(others_found(result.others, view))
+    if left := result.passed - Counter({other.what: result.passed[other.what] for other in result.others}):
+        yield passed(left)
     if result.notes:
         yield "\n".join(result.notes)
 
@@ -112,6 +114,17 @@ def unrendered(found: Sequence[Unrendered]) -> Iterator[str]:
         yield from (f"  {item.folder}" for item in some)
 
 
+def others_found(found: Sequence[Other], view: View) -> Iterator[str]:
+    """Yield how many files are no manifests, by what they are, and all of them where somebody wants to see them."""
+    counts = Counter(other.what for other in found)
+    words = (f"{count} {what if count == 1 else in_plural(what)}" for what, count in counts.items())
+    files = len({other.file for other in found})
+    are = "1 file is not a manifest" if files == 1 else f"{files} files are not manifests"
+    yield f"{are}: {', '.join(words)}{'' if view.verbose else '; -v lists them'}"
+    if view.verbose:
+        yield from (f"  {other.file}: {other.what}" for other in found)
+
+
 def passed(counts: Mapping[str, int]) -> str:
     """Return the line on what was left out."""
     words = (f"{count} {what if count == 1 else in_plural(what)}" for what, count in counts.items())
@@ -119,7 +132,9 @@ def passed(counts: Mapping[str, int]) -> str:
 
 
 def in_plural(what: str) -> str:
-    """Return words with the first of them in the plural."""
+    """Return words with their noun in the plural: the first, unless a proper name precedes it."""
+    if what[0].isupper():
+        return f"{what}s"
     head, space, rest = what.partition(" ")
     return f"{head}{'es' if head.endswith('ch') else 's'}{space}{rest}"
 

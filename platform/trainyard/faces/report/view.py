@@ -31,10 +31,10 @@ class View:
     """Findings and nothing else."""
     summary: bool = False
     """How often each rule was broken, in place of the findings."""
+    verbose: bool = False
+    """Whether ignored findings, rules that lacked what they need, and files that are no manifests are listed."""
     strict: bool = False
     """Whether warnings fail."""
-    verbose: bool = False
-    """Whether ignored findings are listed, and rules that lacked what they need."""
     files: int = 0
     """How many files were named, where they are what is counted and not objects."""
     files_at: str = ""

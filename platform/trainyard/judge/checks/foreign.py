@@ -16,13 +16,15 @@ from typing import Any
 from trainyard.base.documents import load
 from trainyard.base.manifests import maps_in
 from trainyard.base.system import files
-from trainyard.judge.checks.inputs import PIPED
-from trainyard.judge.checks.result import Unrendered
+from trainyard.base.system.files import PIPED
+from trainyard.judge.checks.result import Other, Unrendered
+from trainyard.judge.checks.templates import is_template
 
 Input = tuple[str, bytes]
 
 TEMPLATES, PATCHES = "template of a Helm chart", "patch of a kustomization"
 CHARTS, KUSTOMIZATIONS = "file of a Helm chart", "kustomization"
+GO_TEMPLATE = "Go template"
 CHART = "Chart.yaml"
 SETTINGS = re.compile(r"(?:ci/)?[^/]*values[^/]*\.(?:ya?ml|json)")
 NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
@@ -43,6 +45,13 @@ class Sifted:
     unrendered: list[Unrendered] = field(default_factory=list)
     resources: frozenset[str] = frozenset()
     """Files that a kustomization makes its objects of."""
+    others: list[Other] = field(default_factory=list)
+    """What each of the other files is."""
+
+    def leave_out(self, name: str, what: str) -> None:
+        """Count a file that is no manifest."""
+        self.passed[what] += 1
+        self.others.append(Other(name, what))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +84,17 @@ def sift(inputs: Iterable[Input], *, named: Iterable[str] = ()) -> Sifted:
         if name == PIPED:
             found.files.append((name, data))
         elif chart is not None and (why := part_of(chart, file)):
-            found.passed[why] += 1
+            found.leave_out(name, why)
             charts.add(outermost(chart))
         elif file.name in NAMES:
-            found.passed[KUSTOMIZATIONS] += 1
+            found.leave_out(name, KUSTOMIZATIONS)
             builds.add(file.parent)
         elif file in patches or (
             file not in resources and name not in own and is_called_patch(file, above(file.parent))
         ):
-            found.passed[PATCHES] += 1
+            found.leave_out(name, PATCHES)
+        elif name not in own and is_template(data):
+            found.leave_out(name, GO_TEMPLATE)
         else:
             found.files.append((name, data))
             found.resources |= {name} if file in resources else frozenset()

@@ -15,14 +15,13 @@ from trainyard.base.limits import FILE_BYTES
 from trainyard.base.manifests import Manifest, expand
 from trainyard.base.rules import Rule
 from trainyard.base.system import files
+from trainyard.base.system.files import PIPED, STDIN
 from trainyard.base.system.ignored import Excluded, Ignored, is_never_read
 from trainyard.base.system.repository import GENERATED
+from trainyard.judge.checks.result import Other
 from trainyard.render.tree import layout
 
 SUFFIXES = (".yaml", ".yml", ".json")
-STDIN = "-"
-PIPED = "<stdin>"
-"""What standard input is called in a report."""
 
 RECORDS = re.compile(rf"(^|/){GENERATED}/[^/]+/({'|'.join(layout.OF_NO_SERVER)})")
 """Files of a generated tree that are for no API server: our own records, and what belongs into node images."""
@@ -173,6 +172,12 @@ def report_nothing(paths: Sequence[str], passed: Counter[str]) -> Iterator[Findi
     if count := sum(passed.values()):
         files = "this file has" if count == 1 else f"{count} files have"
         yield NO_FILES.of(Location(paths[0]), f"{files} no Kubernetes object to check; name others")
+
+
+def say_others(others: Iterable[Other], spelled: Iterable[str]) -> list[str]:
+    """Return a line for each file on the command line that is no manifest, with what it was taken for."""
+    named = {Path(name).as_posix() for name in spelled}
+    return [f"{other.file} is not a manifest: {other.what}" for other in others if other.file in named]
 
 
 def is_manifest(file: Path) -> bool:

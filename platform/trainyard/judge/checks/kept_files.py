@@ -13,7 +13,7 @@ from trainyard.base.memory import CODE, Memory, World
 from trainyard.base.system import cache, reads
 from trainyard.base.system.git import blob_id
 from trainyard.base.system.repository import is_repository
-from trainyard.judge.checks.result import Result
+from trainyard.judge.checks.result import Other, Result
 from trainyard.judge.checks.rows import Rows, is_public, row_values, rows_from
 
 Input = tuple[str, bytes]
@@ -65,6 +65,7 @@ def values_of(result: Result) -> dict[str, Any]:
         "skipped": [(skipped.rule, skipped.why, skipped.partial) for skipped in result.skipped],
         "notes": result.notes,
         "passed": dict(result.passed),
+        "others": [(other.file, other.what) for other in result.others],
     }
 
 
@@ -72,4 +73,5 @@ def result_from(value: dict[str, Any]) -> Result:
     """Return a result that was kept."""
     rows = rows_from(value["rows"])
     skipped = [Skipped(*row) for row in value["skipped"]]
-    return Result(rows.objects, rows.findings, skipped, value["notes"], passed=Counter(value["passed"]))
+    others = [Other(*row) for row in value["others"]]
+    return Result(rows.objects, rows.findings, skipped, value["notes"], passed=Counter(value["passed"]), others=others)

@@ -19,7 +19,7 @@ from trainyard.base.system import progress
 from trainyard.base.system.pool import split_off
 from trainyard.judge.checks.inputs import decode
 from trainyard.judge.checks.result import Result
-from trainyard.judge.checks.sorting import NO_OBJECT
+from trainyard.judge.checks.sorting import NAMED, NO_OBJECT
 from trainyard.upstream.apiserver import Judge, aware, neighbours, webhooks
 from trainyard.upstream.apiserver.admission import podsecurity
 from trainyard.upstream.apiserver.neighbours import DEFINITION, POLICY
@@ -138,7 +138,9 @@ def join_results(found: Iterable[tuple[Piece, Result, int]]) -> Result:
     whole = Result()
     for result, count in each_file(found):
         if count:
-            result.passed.pop(NO_OBJECT, None)
+            for what in (NO_OBJECT, *NAMED):
+                result.passed.pop(what, None)
+            result.others = [other for other in result.others if other.what in result.passed]
         whole.extend(result)
     return whole
 

@@ -11,6 +11,7 @@ from trainyard.base.errors import ToolError, TrainyardError
 from trainyard.base.findings import Finding, Skipped
 from trainyard.base.memory import NOTHING_KNOWN, Memory
 from trainyard.base.system import cache, files
+from trainyard.base.system.files import STDIN
 from trainyard.base.system.git import absent, find
 from trainyard.base.system.ignored import Excluded
 from trainyard.base.system.repository import GENERATED
@@ -119,7 +120,7 @@ def files_at(ref: str, paths: Iterable[str], excluded: Excluded) -> Iterator[tup
     for name in paths:
         path = Path(name)
         folder = path if path.is_dir() else path.parent
-        git = None if name == inputs.STDIN else find(folder)
+        git = None if name == STDIN else find(folder)
         if git is None:
             raise TrainyardError(f"--against compares with a commit, but {absent(name)}; use --old")
         revision = resolve(git, ref, option="--against")

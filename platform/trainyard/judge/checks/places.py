@@ -11,8 +11,8 @@ from trainyard.base.documents import Document, load
 from trainyard.base.documents import Path as FieldPath
 from trainyard.base.findings import Location
 from trainyard.base.system import files
+from trainyard.base.system.files import STDIN
 from trainyard.base.system.repository import GENERATED, cluster_file, is_repository
-from trainyard.judge.checks.inputs import STDIN
 
 SPECIAL: dict[str, FieldPath] = {"kubernetes": ("kubernetes",), "argo-cd": ("argocd", "version")}
 """Where a cluster's file says a release, apart from those of operators."""

@@ -86,6 +86,14 @@ class Unrendered:
         return f"{self.tool} {verb} {self.folder} | trainyard validate -"
 
 
+@dataclass(frozen=True, slots=True)
+class Other:
+    """A file, or a part of one, that is no manifest, and what it was taken for."""
+
+    file: str
+    what: str
+
+
 @dataclass(slots=True)
 class Outcome:
     """What admission policies found, and what that makes of the verdicts on objects."""
@@ -120,6 +128,8 @@ class Result:
     """Findings that fail nothing, since somebody ignores them."""
     read: set[str] = field(default_factory=set)
     """Files that were named, or found in folders, whatever they hold."""
+    others: list[Other] = field(default_factory=list)
+    """Files that are no manifests, each once for everything that it was taken for."""
 
     def extend(self, other: Result) -> None:
         """Take over what another part of the run found."""
@@ -133,6 +143,7 @@ class Result:
         self.passed += other.passed
         self.ignored += other.ignored
         self.read |= other.read
+        self.others += other.others
         self.unrendered += [item for item in other.unrendered if item not in self.unrendered]
         if other.changes is not None:
             self.changes = [*(self.changes or ()), *other.changes]

@@ -11,10 +11,21 @@ from trainyard.base.documents import Document, load
 from trainyard.base.documents.templates import name_template
 from trainyard.base.findings import Finding
 from trainyard.base.manifests import Manifest, expand
+from trainyard.base.system.files import PIPED
+from trainyard.judge.checks import templates
 from trainyard.judge.checks.foreign import KUSTOMIZATIONS, PATCHES
-from trainyard.judge.checks.inputs import PIPED
+from trainyard.judge.checks.programs import is_read_by_program
+from trainyard.judge.checks.result import Other
 
 NO_OBJECT, SETTINGS = "file without a Kubernetes object", "file of a program's settings"
+
+NAMED = {
+    "GitHub workflow": re.compile(r"(?:^|/)\.github/workflows/[^/]+$"),
+    "GitLab pipeline": re.compile(r"(?:^|/)[^/]*\.gitlab-ci\.ya?ml$"),
+    "Compose file": re.compile(r"(?:^|/)(?:docker-)?compose[^/]*\.ya?ml$"),
+    "values of a Helm chart": re.compile(r"(?:^|/)[^/]*values[^/]*\.(?:ya?ml|json)$"),
+}
+"""Words for files without an object, by their names, of which each is what its program looks for."""
 
 SEEN = re.compile(rb"(?i)(?:api_?version|kind|metadata)[\"']?\s*:|\?[ \t]|\\u00|^\xff\xfe|^\xfe\xff")
 """What the text of any object has, however it is written; text that lacks it is not even decoded."""
@@ -26,30 +37,8 @@ DIRECTIVE = re.compile(rb"\$(?:patch|retainKeys|setElementOrder|deleteFromPrimit
 """Keys that only a strategic merge patch has (apimachinery v0.35.4 pkg/util/strategicpatch/patch.go)."""
 
 KUSTOMIZE = "kustomize.config.k8s.io"
-PROGRAMS = frozenset(
-    {
-        "apiserver.config.k8s.io",
-        "audit.k8s.io",
-        "client.authentication.k8s.io",
-        "config.jobset.x-k8s.io",
-        "config.kueue.x-k8s.io",
-        "config.lws.x-k8s.io",
-        "config.trainer.kubeflow.org",
-        "controller-runtime.sigs.k8s.io",
-        "kind.x-k8s.io",
-        "kubeadm.k8s.io",
-        "kubecontrollermanager.config.k8s.io",
-        "kubelet.config.k8s.io",
-        "kubeproxy.config.k8s.io",
-        "kubescheduler.config.k8s.io",
-        "pod-security.admission.config.k8s.io",
-        "resourcequota.admission.k8s.io",
-        "webhook.admission.config.k8s.io",
-    }
-)
-"""Groups of files that programs read from disk and no server serves: k8s.io/*/config, kind, and the operators' own."""
 
-HELM = frozenset({"entries", "name"})
+HELM = (frozenset({"entries"}), frozenset({"name", "version"}))
 """What the index of a repository of charts, and a chart's own file, have beside apiVersion (helm v3.19 pkg/repo).
 
 Where apiVersion is a number, a program's file has it, as Grafana's provisioning does.
@@ -66,15 +55,25 @@ class Sorted(NamedTuple):
     documents: int
     passed: Counter[str]
 
+    def other_files(self, name: str) -> list[Other]:
+        """Return the file once for each word that it was taken for."""
+        return [Other(name, what) for what in self.passed]
+
+
+def no_object(name: str) -> Sorted:
+    """Return a file without an object, by the name that says most of it."""
+    what = next((word for word, pattern in NAMED.items() if pattern.search(name)), NO_OBJECT)
+    return Sorted([], [], 0, Counter({what: 1}))
+
 
 def decode(name: str, data: bytes, line: int = 1) -> Sorted:
     """Decode a piece of a stranger's file, and leave out what is no object; what is piped in is meant to be judged."""
     whole = name != PIPED and line == 1
     if whole and not is_seen(data):
-        return Sorted([], [], 0, Counter({NO_OBJECT: 1}))
+        return no_object(name)
     documents, findings = load(data, file=name, first_line=line)
     if whole and not any(is_like_object(document.value) for document in documents) and not any_error(findings):
-        return Sorted([], [], 0, Counter({NO_OBJECT: 1}))
+        return no_object(name)
     if not documents and not any_error(findings):
         return Sorted([], [], 0, Counter())
     numbers = (*(document.index for document in documents), *(finding.location.document for finding in findings))
@@ -84,7 +83,7 @@ def decode(name: str, data: bytes, line: int = 1) -> Sorted:
         if (what := document_type(manifest)) is not None:
             passed[what] += 1
     kept = [manifest for manifest in manifests if document_type(manifest) is None]
-    findings = [name_template(finding, data, then=RENDER, fix=BY_HELM) for finding in findings]
+    findings = [said_of_templates(finding, data) for finding in findings]
     return Sorted(
         kept, [*findings, *odd], 1 + max((number for number in numbers if number is not None), default=-1), +passed
     )
@@ -111,7 +110,8 @@ def is_like_object(value: Any) -> bool:
     if not isinstance(value, dict):
         return False
     keys = {key.lower() for key in value if isinstance(key, str)}
-    if not keys & {"kind", "metadata", "spec"} and (keys & HELM or type(value.get("apiVersion")) is int):
+    of_helm = any(keys >= fields for fields in HELM)
+    if not keys & {"kind", "metadata", "spec"} and (of_helm or type(value.get("apiVersion")) is int):
         return False
     metadata = value.get("metadata")
     return bool(keys & {"apiversion", "kind"}) or (isinstance(metadata, dict) and "name" in metadata)
@@ -121,7 +121,7 @@ def document_type(manifest: Manifest) -> str | None:
     """Return the word for a typed document that no server is given, None for an object."""
     if manifest.group == KUSTOMIZE:
         return KUSTOMIZATIONS
-    if manifest.group in PROGRAMS or (manifest.api_version, manifest.kind) == ("v1", "Config"):
+    if is_read_by_program(manifest.group, manifest.kind):
         return SETTINGS
     return None
 
@@ -145,3 +145,10 @@ def has_directive(value: Any) -> bool:
     return any(isinstance(key, str) and DIRECTIVE.match(key.encode()) for key in value) or any(
         map(has_directive, value.values())
     )
+
+
+def said_of_templates(finding: Finding, data: bytes) -> Finding:
+    """Return the finding on a file that is no YAML yet because it is a template, with the command that renders it."""
+    if finding.rule not in templates.BROKEN or not templates.breaks(data, finding.location.line):
+        return finding
+    return name_template(finding, data, then=RENDER, fix=BY_HELM)

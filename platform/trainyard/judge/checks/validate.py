@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trainyard.base.exposed import exposed_credentials
-from trainyard.base.findings import Location
+from trainyard.base.findings import Finding, Location
 from trainyard.base.manifests import Manifest
 from trainyard.base.system import memory, progress
 from trainyard.judge.checks import parallel, sorting, twice
@@ -52,11 +52,17 @@ def strangers(
     to the server, `gates` are those that are on. `where` says where a release was chosen. Much is judged with a process
     for each core.
     """
-    result = Result()
-    known, findings = catalog.load(schemas, kubernetes=kubernetes, projects=projects, where=where)
-    result.add(findings)
-    judge = Judge(known, allow_unknown=Allowed(tuple(allow_unknown)), rulebook=rulebook or Rulebook(), apply=apply)
-    judge = replace(judge, around=replace(judge.around, gates=gates))
+    judge, findings, assumed = judge_of(
+        schemas,
+        kubernetes,
+        projects,
+        allow_unknown=allow_unknown,
+        rulebook=rulebook,
+        apply=apply,
+        gates=gates,
+        where=where,
+    )
+    result = Result(findings=findings)
     with memory.without_collecting():
         files, olds = list(inputs), None if before is None else decode_all(before, Result())
         several = parallel.pays(files)
@@ -65,8 +71,27 @@ def strangers(
         result.extend(found or alone(files, judge, olds=olds, policies=policies, several=several, whole=whole))
     result.add(twice.check(result.objects))
     result.hide()
-    result.notes.append(assumed_releases(known, kubernetes=kubernetes, projects=projects))
+    result.notes.append(assumed)
     return result
+
+
+def judge_of(
+    schemas: Path,
+    kubernetes: str | None,
+    projects: Mapping[str, str] | None,
+    *,
+    allow_unknown: Iterable[str],
+    rulebook: Rulebook | None,
+    apply: Apply,
+    gates: frozenset[str],
+    where: Callable[[str], Location] = option,
+) -> tuple[Judge, list[Finding], str]:
+    """Return a judge that knows some releases, the findings on those, and a note on what was assumed."""
+    known, findings = catalog.load(schemas, kubernetes=kubernetes, projects=projects, where=where)
+    judge = Judge(known, allow_unknown=Allowed(tuple(allow_unknown)), rulebook=rulebook or Rulebook(), apply=apply)
+    judge = replace(judge, around=replace(judge.around, gates=gates))
+    assumed = assumed_releases(known, kubernetes=kubernetes, projects=projects)
+    return judge, list(findings), assumed
 
 
 def part(piece: parallel.Piece, judge: Judge) -> tuple[Result, int]:
@@ -75,6 +100,7 @@ def part(piece: parallel.Piece, judge: Judge) -> tuple[Result, int]:
     found = sorting.decode(*piece)
     result.add(found.findings)
     result.passed += found.passed
+    result.others += found.other_files(piece.name)
     collect(result, map(judge.judge, found.manifests), Outcome())
     judge.rulebook.keep()
     return result, found.documents
@@ -171,6 +197,7 @@ def sort_all(inputs: Iterable[tuple[str, bytes]], result: Result) -> list[Manife
         manifests += found.manifests
         result.add(found.findings)
         result.passed += found.passed
+        result.others += found.other_files(name)
     return manifests
 
 

@@ -19,8 +19,8 @@ from trainyard.base.errors import TrainyardError
 from trainyard.base.findings import Finding, Location, ObjectRef, Severity, without_indexes
 from trainyard.base.manifests import group_of
 from trainyard.base.system import files
+from trainyard.base.system.files import PIPED
 from trainyard.judge.checks.ignores.rules import BASELINE, SETTINGS
-from trainyard.judge.checks.inputs import PIPED
 from trainyard.judge.checks.result import Ignored, Result
 
 HEAD = "# Known findings. `trainyard validate --write-baseline {name}` writes this file again.\n"

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from trainyard.base.findings import Finding, Location
 from trainyard.base.system import files
+from trainyard.base.system.files import PIPED
 from trainyard.base.system.ignored import patterns_of
 from trainyard.base.system.repository import GENERATED, SPECS, is_repository
 from trainyard.judge.checks.ignores.names import ANY, Names, fits
 from trainyard.judge.checks.ignores.rules import SETTINGS
-from trainyard.judge.checks.inputs import PIPED
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec

@@ -1,0 +1,28 @@
+"""Files with cases, one JSON document a line, of any length: some documents are held at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from trainyard.base.documents import Document
+    from trainyard.base.findings import Finding
+
+
+def documents_in(name: str) -> Iterator[tuple[list[Document], list[Finding]]]:
+    """Yield some documents of a file, or of standard input, after another, with what cannot be read.
+
+    Raises OSError where it cannot be opened.
+    """
+    from trainyard.base.documents import load
+    from trainyard.base.documents.pieces import pieces
+    from trainyard.base.system.files import called, opened
+
+    count = 0
+    with opened(name) as stream:
+        for piece in pieces(getattr(stream, "read1", stream.read)):
+            count += 1
+            yield load(piece.data, file=called(name), first_line=piece.line)
+    if not count:
+        yield load(b"", file=called(name))
