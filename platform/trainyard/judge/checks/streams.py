@@ -62,7 +62,7 @@ class Stream:
         self.judge.rulebook.keep()
 
     def admission(self, judgements: Sequence[Judgement], piece: Piece) -> Outcome:
-        """Return the findings and verdicts of admission policies, those of the stream so far, on the objects of a piece."""
+        """Return the findings and verdicts of admission policies in the stream so far, on the objects of a piece."""
         if not any(kept.manifest.kind == POLICY for kept in self.kept):
             return Outcome()
         here = {id(judgement) for judgement in judgements}
