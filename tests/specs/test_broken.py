@@ -96,7 +96,7 @@ def test_path_tricks_are_refused(trick, rule, tmp_path):
 
 
 def test_all_problems_of_all_files_are_reported_together(tmp_path):
-    """One run names the problems of a job, a cluster and a team, and blames nobody for what those break."""
+    """One run names the problems of a cluster, a team and jobs, in this order, and blames nobody for the rest."""
     root = make.write_repository(
         tmp_path,
         jobs={"nlp/a": {**make.JOB, "nodez": 3}, "nlp/b": {**make.JOB, "queue": "batch"}},
@@ -106,10 +106,10 @@ def test_all_problems_of_all_files_are_reported_together(tmp_path):
     checked = check_repository(root)
     assert checked.refused
     assert [str(finding.location).split(":")[0] for finding in checked.findings] == [
-        "jobs/nlp/a.yaml",
-        "jobs/nlp/b.yaml",
         "platform/clusters/other.yaml",
         "platform/teams/nlp.yaml",
+        "jobs/nlp/a.yaml",
+        "jobs/nlp/b.yaml",
     ]
 
 

@@ -159,18 +159,6 @@ def read_regular(path: Path) -> bytes | None:
     return data
 
 
-def read_bounded(path: Path, *, most: int) -> bytes:
-    """Return the bytes of a file or a pipe that somebody names; raises TrainyardError for more than `most`.
-
-    Raises OSError where it cannot be opened.
-    """
-    with path.open("rb") as stream:
-        data = stream.read(most + 1)
-    if len(data) > most:
-        raise TrainyardError(f"{path} has more than {most >> 20} MiB; split it")
-    return data
-
-
 def piped_bytes(*, most: int) -> bytes:
     """Return the bytes that are piped in, at most one more than `most`.
 

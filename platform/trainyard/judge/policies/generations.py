@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from trainyard.base.labels import POOL
 from trainyard.judge.policies.world import Pods, World
-from trainyard.specs.gpus import Generation, generation_of
+
+if TYPE_CHECKING:
+    from trainyard.specs.gpus import Generation
 
 LABELS = (
     "nvidia.com/gpu.product",
@@ -20,6 +23,8 @@ LABELS = (
 
 def generation(world: World, pods: Pods) -> Generation | None:
     """Return the generation of the GPUs that pods select, or None where nobody says."""
+    from trainyard.specs.gpus import generation_of  # most pods name no GPUs, and models take long to import
+
     selector = pods.spec.get("nodeSelector")
     selected = {key: value for key, value in selector.items() if isinstance(value, str)} if selector else {}
     names = [*of_pool(world, selected), *(selected[label] for label in LABELS if label in selected)]
