@@ -14,7 +14,7 @@ from trainyard.specs.distributions import DEFAULT, Distribution, distributions
 from trainyard.specs.releases import releases
 
 INTRODUCTION = """\
-These are the values of `system.distribution` of a [cluster](cluster.md#system), and of its pools. `make docs` writes
+These are the values of `system.distribution` of a [cluster](cluster.md#poolssystem), and of its pools. `make docs` writes
 them from `platform/trainyard/specs/distributions`. A source *assumed* means that nobody measured or documented the
 fact: look at a node before you rely on it."""
 

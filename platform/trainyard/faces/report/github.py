@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trainyard.base.findings import Finding, arrange
+from trainyard.faces.report.below import lines_below
 from trainyard.faces.report.text import PLAIN, closing, notices
 from trainyard.faces.report.tokens import end_of
 from trainyard.faces.report.view import View
-from trainyard.judge.causes.words import lines_below
 from trainyard.judge.checks.result import Result, place
 
 DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from trainyard.base.findings import Finding, arrange
+from trainyard.faces.report.below import lines_below
 from trainyard.faces.report.text import PLAIN, how
 from trainyard.faces.report.view import View
-from trainyard.judge.causes.words import lines_below
 from trainyard.judge.checks.result import Result, place
 
 FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

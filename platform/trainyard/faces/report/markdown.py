@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from trainyard.base.findings import Finding, Severity, arrange
+from trainyard.faces.report.below import lines_below
 from trainyard.faces.report.marks import code, escaped, sentence
 from trainyard.faces.report.text import PLAIN, closing, notices
 from trainyard.faces.report.view import View
-from trainyard.judge.causes.words import lines_below
 from trainyard.judge.checks.result import Result, place
 
 MOST = 60_000

@@ -15,11 +15,11 @@ from trainyard import __version__
 from trainyard.base import catalogue
 from trainyard.base.catalogue import Entry
 from trainyard.base.findings import Finding, Location, arrange
+from trainyard.faces.report.below import lines_below
 from trainyard.faces.report.legible import in_address, in_json
 from trainyard.faces.report.text import PLAIN
 from trainyard.faces.report.tokens import end_of
 from trainyard.faces.report.view import View
-from trainyard.judge.causes.words import lines_below
 from trainyard.judge.checks.result import Ignored, Result, place
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

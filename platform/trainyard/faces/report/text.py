@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import get_args
 
 from trainyard.base.findings import Finding, Severity, Skipped, arrange
+from trainyard.faces.report.below import lines_below
 from trainyard.faces.report.excerpt import excerpt
 from trainyard.faces.report.view import View, hidden, shown_place
-from trainyard.judge.causes.words import lines_below
 from trainyard.judge.checks.result import Change, ChangeWord, Ignored, Other, Result, Unrendered, place
 from trainyard.judge.checks.twice import group_findings
 

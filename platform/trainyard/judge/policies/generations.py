@@ -23,11 +23,13 @@ LABELS = (
 
 def generation(world: World, pods: Pods) -> Generation | None:
     """Return the generation of the GPUs that pods select, or None where nobody says."""
-    from trainyard.specs.gpus import generation_of  # most pods name no GPUs, and models take long to import
-
     selector = pods.spec.get("nodeSelector")
     selected = {key: value for key, value in selector.items() if isinstance(value, str)} if selector else {}
     names = [*of_pool(world, selected), *(selected[label] for label in LABELS if label in selected)]
+    if not names:
+        return None
+    from trainyard.specs.gpus import generation_of  # most pods name no GPUs, and models take long to import
+
     return next((row for row in map(generation_of, names) if row is not None), None)
 
 
