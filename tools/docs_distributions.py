@@ -14,13 +14,13 @@ from trainyard.specs.distributions import DEFAULT, Distribution, distributions
 from trainyard.specs.releases import releases
 
 INTRODUCTION = """\
-These are the values of `system.distribution` of a [cluster](cluster.md#poolssystem), and of its pools. `make docs` writes
+These are the values of `system.distribution` of a [cluster](cluster.md#poolssystem) and its pools. `make docs` writes
 them from `platform/trainyard/specs/distributions`. A source *assumed* means that nobody measured or documented the
 fact: look at a node before you rely on it."""
 
 OPERATORS = """\
 What becomes of an operator with `managed: true`. *As usual* means that nothing differs from nodes with systemd units.
-Other cells name what is set otherwise, or say why the operator is [refused](../rules.md#pairing-distribution). All
+Other cells name what is set otherwise, or say why the operator is [refused](../rules.md#pairingdistribution). All
 operators that are not in the table are as usual everywhere."""
 
 COLUMNS = ("distribution", "runtime", "driver", "toolkit", "device plugin", "CNI folders", "kubelet's fields")
