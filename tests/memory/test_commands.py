@@ -23,7 +23,7 @@ COMMANDS = ("plan", "check", "validate")
 
 def said(repo: Repo, cache: Path, command: str, **env: str) -> Said:
     """Return what a command says, which remembers it in a folder."""
-    python = ["--python"] if command == "plan" else []  # a plan that knows of no program says less of one
+    python = ["--python"] if command != "check" else []  # who knows of no program says less of one
     done = call(repo.root, command, *python, "--format", "json", XDG_CACHE_HOME=str(cache), **env)
     return done.returncode, done.stdout, done.stderr
 

@@ -228,7 +228,7 @@ REFUSED = {
     "a quota falls below a run": Case(cluster(queues=LOW), "kq-max-quota", "platform/clusters/test.yaml", UNTOLD),
     "a queue is taken from a team": Case(
         cluster(queues={"research": {**FOR_BOTH["research"], "teams": ["vision"]}}),
-        "spec/queue-team",
+        "spec/breaks-others",
         "platform/clusters/test.yaml",
         UNTOLD,
     ),

@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path as Folder
 from typing import Any
 
 from trainyard.base.findings import Finding, Location, Path, parse_path
 from trainyard.base.manifests import Identity, group_of
-from trainyard.base.system.repository import GENERATED, cluster_file, team_file
+from trainyard.base.system import files
+from trainyard.base.system.repository import GENERATED, JOBS, cluster_file, team_file
 from trainyard.judge.preflight.job.rendered import Objects
 from trainyard.judge.preflight.jobs import run_of
 from trainyard.judge.preflight.traced import Origin, SpecText, in_words, trace
@@ -19,6 +21,7 @@ from trainyard.render.kinds import resolve
 from trainyard.render.tree import layout
 from trainyard.render.tree.index import Entry
 from trainyard.specs import Cluster, Team
+from trainyard.specs.load import read_repository
 from trainyard.specs.sources import JobFile, Specs
 
 FIRST = 50
@@ -32,6 +35,8 @@ class Origins:
     specs: Specs
     entry_of: Callable[[str], Entry | None] = lambda _: None
     """Finds the entry of a generated file in an index."""
+    root: Folder | None = None
+    """Folder of the repository, whose job files are opened where the specs leave them out."""
 
     def trace_all(self, findings: Sequence[Finding]) -> list[Finding]:
         """Return findings on generated objects at the fields of specs: of each rule the first ones."""
@@ -46,7 +51,7 @@ class Origins:
         """Return a finding on a generated object at the field of the spec and in its words, as it is without one."""
         entry = self.entry_of(finding.location.file)
         path = parse_path(finding.path or "")
-        source = self.sources.get(entry.spec) if entry else None
+        source = self.source(entry.spec) if entry else None
         if entry is None or source is None or not path:
             return finding
         origin = self.trace(finding.location.file, entry, path)
@@ -65,8 +70,8 @@ class Origins:
         """Return the spec that a file is rendered from, None where it is none that can be varied."""
         cluster, _, rest = file.removeprefix(f"{GENERATED}/").partition("/")
         folder = rest.rpartition("/")[0]
-        if entry.spec in self.jobs:
-            return self.of_job(self.jobs[entry.spec], layout.run_of(f"{cluster}/{rest}") or "")
+        if (job := self.job(entry.spec)) is not None:
+            return self.of_job(job, layout.run_of(f"{cluster}/{rest}") or "")
         if entry.spec == cluster_file(cluster):
             return self.of_cluster(cluster, folder)
         team = folder.rpartition("/")[2]
@@ -108,17 +113,30 @@ class Origins:
         return value_of(source.document if source else None)
 
     @cached_property
-    def jobs(self) -> Mapping[str, JobFile]:
+    def jobs(self) -> dict[str, JobFile]:
         """The jobs by their files, those of programs left out."""
         return {job.source.file: job for job in self.specs.jobs if job.source.document is not None}
 
+    def job(self, file: str) -> JobFile | None:
+        """Return the job in a file, also where the specs leave it out since nothing in it changed."""
+        if file not in self.jobs and self.root is not None and file.startswith(f"{JOBS}/"):
+            found = files.walk(self.root / JOBS)
+            others = frozenset(f"{JOBS}/{item.path}" for item in found) - {file}
+            read = read_repository(self.root, skip=others).specs.jobs
+            self.jobs.update({job.source.file: job for job in read if job.source.document is not None})
+        return self.jobs.get(file)
+
+    def source(self, file: str) -> Any:
+        """Return what knows the places of fields in a file, None of a file that is no spec."""
+        if file in self.sources:
+            return self.sources[file]
+        job = self.job(file)
+        return job.source if job is not None else None
+
     @cached_property
     def sources(self) -> Mapping[str, Any]:
-        """What knows the places of fields, by file."""
-        return {
-            **{source.file: source for source in self.specs.sources.values()},
-            **{file: job.source for file, job in self.jobs.items()},
-        }
+        """What knows the places of fields in files of the platform, by file."""
+        return {source.file: source for source in self.specs.sources.values()}
 
 
 def value_of(document: Any) -> Any:

@@ -106,7 +106,7 @@ def judge_repository(
         Allowed(tuple(allow_unknown)),
         None if against is None else past.objects_at(root, against, names),
         spec_line=spec_lines(root, tree.text if tree is not None else None),
-        origins=Origins(checked.specs, entries(root, tree.text if tree is not None else None)),
+        origins=Origins(checked.specs, entries(root, tree.text if tree is not None else None), root),
         waivers=checked.waivers,
         said=said_of_jobs(checked.findings, specs.jobs),
         tree=tree,

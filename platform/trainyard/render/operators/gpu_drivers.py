@@ -63,6 +63,7 @@ def driver(site: Site, pool: str) -> dict[str, Any]:
     taint = {"key": NVIDIA_GPU, "operator": "Exists", "effect": "NoSchedule"}
     own = [entry for entry in tolerations([nvidia_pools(site.cluster)[pool]]) if entry != taint]
     base: dict[str, Any] = {
+        "default": False,
         "driverType": "gpu",
         "image": image["image"],
         "repository": image["repository"],
