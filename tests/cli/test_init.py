@@ -340,7 +340,12 @@ def test_it_lives_beside_a_makefile(tmp_path):
 
     def make(*arguments):
         return subprocess.run(
-            ["make", *arguments], cwd=folder, env=ENV, capture_output=True, text=True, check=True
+            ["make", "--no-print-directory", *arguments],
+            cwd=folder,
+            env=ENV,
+            capture_output=True,
+            text=True,
+            check=True,
         ).stdout
 
     assert [make(), make("check"), make("setup")] == ["my build mine\n", "my check mine\n", "my setup mine\n"]

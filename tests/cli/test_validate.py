@@ -86,6 +86,7 @@ def test_unknown_kinds_pass_only_where_allowed(tmp_path, capsys):
     assert code == 0
     assert json.loads(out)["summary"] == {
         "objects": 1, "valid": 0, "invalid": 0, "unknown": 1, "errors": 0, "warnings": 1,
+        "following": 0,
     }  # fmt: skip
 
 

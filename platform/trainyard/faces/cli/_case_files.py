@@ -13,16 +13,21 @@ if TYPE_CHECKING:
 def documents_in(name: str) -> Iterator[tuple[list[Document], list[Finding]]]:
     """Yield some documents of a file, or of standard input, after another, with what cannot be read.
 
-    Raises OSError where it cannot be opened.
+    Raises OSError where it cannot be opened, and TrainyardError for a document that is too large.
     """
     from trainyard.base.documents import load
     from trainyard.base.documents.pieces import pieces
+    from trainyard.base.errors import TrainyardError
+    from trainyard.base.limits import DOCUMENT_BYTES, MIB
     from trainyard.base.system.files import called, opened
 
     count = 0
     with opened(name) as stream:
         for piece in pieces(getattr(stream, "read1", stream.read)):
             count += 1
+            if piece.too_large:
+                most = DOCUMENT_BYTES // MIB
+                raise TrainyardError(f"{called(name)}:{piece.line}: document has more than {most} MiB; split it")
             yield load(piece.data, file=called(name), first_line=piece.line)
     if not count:
         yield load(b"", file=called(name))

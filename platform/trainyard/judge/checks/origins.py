@@ -127,7 +127,7 @@ class Origins:
         return self.jobs.get(file)
 
     def source(self, file: str) -> Any:
-        """Return what knows the places of fields in a file, None of a file that is no spec."""
+        """Return the source of the spec in a file, None of a file that is no spec."""
         if file in self.sources:
             return self.sources[file]
         job = self.job(file)
