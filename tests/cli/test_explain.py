@@ -211,3 +211,11 @@ def test_a_waiver_on_another_cluster_is_neither_used_nor_unused(tmp_path):
     write_repository(tmp_path, jobs=jobs, clusters=CLUSTERS)
     assert "waive" in command.call(tmp_path, "explain", "nlp/two").stderr
     assert "waive" not in command.call(tmp_path, "explain", "nlp/one").stderr
+
+
+def test_a_waived_credential_on_another_cluster_stays_waived(tmp_path):
+    """Credentials of jobs that are not looked at are none of this job's findings, waived or not."""
+    secret = {"env": {"REDIS_PASSWORD": "changeme"}, "waive": {"sec-env-secret": "a cache of one test"}}
+    write_repository(tmp_path, jobs={"nlp/one": JOB, "nlp/two": {**JOB, "cluster": "far", **secret}}, clusters=CLUSTERS)
+    done = command.call(tmp_path, "explain", "nlp/one")
+    assert (done.returncode, "sec-env-secret" in done.stderr) == (0, False)

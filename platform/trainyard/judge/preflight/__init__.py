@@ -117,8 +117,7 @@ def check(
     findings = [*loaded.findings, *findings, *check_between(loaded)]
     findings += (finding for found in on_clusters.values() for finding in found)
     waivers = Waivers.of(loaded, closed)
-    said = (finding for finding in findings if finding.location.file not in closed)
-    left = (*waive_findings(loaded, waivers, said), *remembered.findings)
+    left = (*waive_findings(loaded, waivers, findings, closed), *remembered.findings)
     ordered = sorted(dict.fromkeys(left), key=lambda finding: finding.order)
     open_ = {(finding.location.file, prefix_of(finding.message)) for finding in ordered if finding.rule == PLAIN.id}
     shown = (run for run in runs if (run.run.source.file, run.run.source.prefix) not in open_)
@@ -146,8 +145,10 @@ def clusters_of(loaded: Loaded) -> list[str]:
         return list(loaded.specs.clusters)
 
 
-def waive_findings(loaded: Loaded, waivers: Waivers, findings: Iterable[Finding]) -> list[Finding]:
-    """Return the findings in specs that no waiver takes off, and those on the waivers themselves.
+def waive_findings(
+    loaded: Loaded, waivers: Waivers, findings: Iterable[Finding], closed: Collection[str] = ()
+) -> list[Finding]:
+    """Return the findings in specs that no waiver takes off, and those on the waivers themselves; none in `closed`.
 
     Credentials are looked for here, since nothing else that was found may show them.
     """
@@ -155,7 +156,7 @@ def waive_findings(loaded: Loaded, waivers: Waivers, findings: Iterable[Finding]
         lambda: credentials.check(loaded),
         lambda why: credentials.Found((stopped(loaded, "between/credentials.py:check", why),), frozenset(), blind=True),
     )
-    left = waivers.left([*findings, *found.findings])
+    left = waivers.left([finding for finding in (*findings, *found.findings) if finding.location.file not in closed])
     return [found.hidden(finding) for finding in (*left, *waivers.wrong(), *waivers.unneeded(before=True))]
 
 

@@ -12,8 +12,8 @@ from trainyard.base.labels import POOL
 from trainyard.render.operators.base import Site, merge, tolerations
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing.fabrics import fabric_type
-from trainyard.render.sizing.software import installs, nvidia_pools
-from trainyard.specs import Cluster
+from trainyard.render.sizing.software import installs
+from trainyard.specs import Cluster, Pool
 from trainyard.specs.releases.facts import lookup
 from trainyard.upstream.pods.resources import NVIDIA_GPU
 
@@ -27,6 +27,12 @@ def by_pool(cluster: Cluster) -> bool:
         install.driver == "operator" and cluster.pools[name].system.gpu_driver_version is not None
         for name, install in installs(cluster).items()
     )
+
+
+def tolerate(pools: Iterable[Pool]) -> list[dict[str, Any]]:
+    """Return tolerations for the taints of GPU pools, after the one that GPU nodes commonly have."""
+    common = {"key": NVIDIA_GPU, "operator": "Exists", "effect": "NoSchedule"}
+    return [common, *(toleration for toleration in tolerations(pools) if toleration != common)]
 
 
 def version(site: Site, pool: str) -> str | None:
@@ -60,8 +66,6 @@ def drivers(site: Site) -> Iterator[Resource]:
 def driver(site: Site, pool: str) -> dict[str, Any]:
     """Return the spec of a pool's NVIDIADriver; nodes get another release when a person drains them."""
     image, values = site.components["driver"], site.choice.values
-    taint = {"key": NVIDIA_GPU, "operator": "Exists", "effect": "NoSchedule"}
-    own = [entry for entry in tolerations([nvidia_pools(site.cluster)[pool]]) if entry != taint]
     base: dict[str, Any] = {
         "default": False,
         "driverType": "gpu",
@@ -70,7 +74,7 @@ def driver(site: Site, pool: str) -> dict[str, Any]:
         "version": version(site, pool),
         "imagePullPolicy": "IfNotPresent",
         "nodeSelector": {POOL: pool},
-        "tolerations": [taint, *own],
+        "tolerations": tolerate([site.cluster.pools[pool]]),
         "priorityClassName": "system-node-critical",
         "upgradePolicy": {"autoUpgrade": False},
         "manager": {**site.components["driverManager"], "imagePullPolicy": "IfNotPresent"},

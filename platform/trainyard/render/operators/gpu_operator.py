@@ -7,12 +7,10 @@ from functools import reduce
 from typing import Any, ClassVar
 
 from trainyard.render.operators import gpu_drivers, gpu_parts, gpu_values
-from trainyard.render.operators.base import Operator, Site, merge, tolerations
+from trainyard.render.operators.base import Operator, Site, merge
 from trainyard.render.parts.health import by_field
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing.software import cluster_install, nvidia_pools
-from trainyard.specs import Cluster
-from trainyard.upstream.pods.resources import NVIDIA_GPU
 
 POLICY = "cluster-policy"
 """Name that the chart gives it; the operator takes one ClusterPolicy and ignores every other."""
@@ -60,7 +58,7 @@ class GpuOperator(Operator):
 
     def values(self, site: Site) -> dict[str, Any]:
         """Leave the ClusterPolicy to us, and the definitions to Argo CD, which renders them with the chart."""
-        tolerations = tolerate(site.cluster)
+        tolerations = gpu_drivers.tolerate(nvidia_pools(site.cluster).values())
         return {
             "clusterPolicy": {"deployCR": False},
             "operator": {"upgradeCRD": False},
@@ -85,12 +83,6 @@ CONTROL_PLANE: list[dict[str, Any]] = [
 ]
 
 
-def tolerate(cluster: Cluster) -> list[dict[str, Any]]:
-    """Return tolerations for the taints of the GPU pools, after the one that GPU nodes commonly have."""
-    common = {"key": NVIDIA_GPU, "operator": "Exists", "effect": "NoSchedule"}
-    return [common, *(toleration for toleration in tolerations(nvidia_pools(cluster).values()) if toleration != common)]
-
-
 def policy(site: Site) -> dict[str, Any]:
     """Return the spec of the ClusterPolicy: what the release needs, what follows from the cluster, and its file's own.
 
@@ -104,7 +96,7 @@ def policy(site: Site) -> dict[str, Any]:
         "operator": {"runtimeClass": "nvidia"},
         "daemonsets": {
             "priorityClassName": "system-node-critical",
-            "tolerations": tolerate(cluster),
+            "tolerations": gpu_drivers.tolerate(nvidia_pools(cluster).values()),
             "updateStrategy": "RollingUpdate",
             "rollingUpdate": {"maxUnavailable": "1"},
         },

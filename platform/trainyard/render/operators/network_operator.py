@@ -17,7 +17,6 @@ from trainyard.render.sizing.fabrics.plan import Network, block_size, by_nv_ipam
 from trainyard.render.sizing.fabrics.rails import SECONDARY, attach, every_rail, rails
 from trainyard.render.sizing.software import cni
 from trainyard.specs import Cluster
-from trainyard.specs.distributions import Cni
 from trainyard.specs.shapes import Nic
 
 POLICY = "nic-cluster-policy"
@@ -75,8 +74,8 @@ class NetworkOperator(Operator):
 
 def cni_folders(site: Site) -> dict[str, Any]:
     """Return the chart's values for the folders of CNI plugins and their configuration, where they are not usual."""
-    folders, usual = cni(site.cluster), Cni()
-    if (folders.config, folders.binaries) == (usual.config, usual.binaries):
+    folders = cni(site.cluster)
+    if folders.is_usual:
         return {}
     return {"operator": {"cniBinDirectory": folders.binaries, "cniNetworkDirectory": folders.config}}
 

@@ -14,7 +14,6 @@ from trainyard.render.sizing.fabrics.plan import link, nics, pools
 from trainyard.render.sizing.fabrics.rails import rails
 from trainyard.render.sizing.software import cni
 from trainyard.specs import Fabric
-from trainyard.specs.distributions import Cni
 from trainyard.specs.shapes import Nic
 
 API = "sriovnetwork.openshift.io/v1"
@@ -54,8 +53,8 @@ class SriovNetworkOperator(Operator):
 
 def plugin_folder(site: Site) -> dict[str, Any]:
     """Return the chart's value for the folder of CNI plugins, where it is not the usual one."""
-    folder = cni(site.cluster).binaries
-    return {} if folder == Cni().binaries else {"operator": {"cniBinPath": folder}}
+    folders = cni(site.cluster)
+    return {} if folders.is_usual else {"operator": {"cniBinPath": folders.binaries}}
 
 
 def configuration(site: Site) -> Resource:

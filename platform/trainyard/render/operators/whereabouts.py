@@ -6,7 +6,6 @@ from typing import Any
 
 from trainyard.render.operators.base import Operator, Site
 from trainyard.render.sizing.software import cni
-from trainyard.specs.distributions import Cni
 
 
 class Whereabouts(Operator):
@@ -16,8 +15,8 @@ class Whereabouts(Operator):
 
     def values(self, site: Site) -> dict[str, Any]:
         """Return the folders of plugins and their configuration, where they are not the chart's."""
-        folders, usual = cni(site.cluster), Cni()
-        if (folders.config, folders.binaries) == (usual.config, usual.binaries):
+        folders = cni(site.cluster)
+        if folders.is_usual:
             return {}
         return {"cniConf": {"confDir": folders.config, "binDir": folders.binaries}}
 

@@ -17,7 +17,6 @@ class GpuInstall:
 
     driver: Installer
     toolkit: Installer
-    device_plugin: Installer
     values: Mapping[str, Any]
     """Sections of the ClusterPolicy that follow."""
 
@@ -41,7 +40,7 @@ def gpu_install(facts: Distribution, driver: Installer) -> GpuInstall:
         values["operator"] = {"runtimeClass": gpus.runtime_class}
     if folder:
         values["hostPaths"] = {"driverInstallDir": folder}
-    return GpuInstall(driver, toolkit, plugin, values)
+    return GpuInstall(driver, toolkit, values)
 
 
 def nvidia_pools(cluster: Cluster) -> dict[str, Pool]:

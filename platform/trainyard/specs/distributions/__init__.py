@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib import resources
 from typing import Literal
 
 from pydantic import StrictBool
 
-from trainyard.base.documents import load
-from trainyard.base.errors import SpecError
+from trainyard.specs.facts import read_facts
 from trainyard.specs.models.base import Amount, Name, Spec, Text
 
 Runtime = Literal["containerd", "cri-o"]
@@ -31,6 +29,11 @@ class Cni(Spec):
     """Folder with the plugins that the container runtime runs."""
     namespaces: Text = "/run/netns"
     """Folder with the network namespaces of pods."""
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether plugins and their configuration are where charts expect them by default."""
+        return (self.config, self.binaries) == (Cni().config, Cni().binaries)
 
 
 class GpuSoftware(Spec):
@@ -88,19 +91,8 @@ class Distribution(Spec):
     sources: dict[str, Text]
     """Source of each fact: field -> document."""
 
-    def assumes(self, field: str) -> bool:
-        """Whether nobody has measured or documented a fact, as its source says."""
-        return "assumed" in self.sources.get(field, "")
-
 
 @cache
 def distributions() -> dict[str, Distribution]:
     """Return every distribution by name; raises SpecError where a file is damaged."""
-    found = {}
-    for file in sorted(resources.files(__name__).iterdir(), key=lambda entry: entry.name):
-        if file.name.endswith(".yaml"):
-            documents, findings = load(file.read_bytes(), file=file.name)
-            if findings:
-                raise SpecError(f"distribution in {file.name} cannot be read: {findings[0].message}")
-            found[file.name.removesuffix(".yaml")] = Distribution.model_validate(documents[0].value)
-    return found
+    return read_facts(__name__, Distribution, "distribution")

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib import resources
 from typing import Literal
 
 from pydantic import StrictBool
 
-from trainyard.base.documents import load
-from trainyard.base.errors import SpecError
+from trainyard.specs.facts import read_facts
 from trainyard.specs.models.base import Spec, Text
 
 Access = Literal["ReadWriteMany", "ReadWriteOnce", "ReadOnlyMany"]
@@ -91,16 +89,7 @@ def secret_parameters(stage: str) -> tuple[str, str]:
 @cache
 def drivers() -> Mapping[str, Driver]:
     """Return all drivers by their provisioners; raises SpecError where a file is none."""
-    return dict(sorted(_read()))
-
-
-def _read() -> Iterator[tuple[str, Driver]]:
-    for file in resources.files(__name__).iterdir():
-        if file.name.endswith(".yaml"):
-            documents, findings = load(file.read_bytes(), file=file.name)
-            if findings:
-                raise SpecError(f"driver {file.name} cannot be read: {findings[0].message}")
-            yield file.name.removesuffix(".yaml"), Driver.model_validate(documents[0].value)
+    return read_facts(__name__, Driver, "driver")
 
 
 def driver(provisioner: str) -> Driver | None:

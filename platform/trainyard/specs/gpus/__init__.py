@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib import resources
 from typing import Literal
 
-from trainyard.base.documents import load
-from trainyard.base.errors import SpecError
+from trainyard.specs.facts import read_facts
 from trainyard.specs.models.base import Count, Spec, Text
 
 Feature = Literal["bf16", "flash attention 2", "FP8", "FP4"]
@@ -45,14 +43,7 @@ class Generation(Spec):
 @cache
 def generations() -> dict[str, Generation]:
     """Return every generation by name, as the files of this folder say; raises SpecError where one is damaged."""
-    found = {}
-    for file in sorted(resources.files(__name__).iterdir(), key=lambda entry: entry.name):
-        if file.name.endswith(".yaml"):
-            documents, findings = load(file.read_bytes(), file=file.name)
-            if findings:
-                raise SpecError(f"generation of GPUs in {file.name} cannot be read: {findings[0].message}")
-            found[file.name.removesuffix(".yaml")] = Generation.model_validate(documents[0].value)
-    return found
+    return read_facts(__name__, Generation, "generation of GPUs")
 
 
 @cache
