@@ -42,7 +42,7 @@ def repository(tmp_path_factory):
 
 
 def watched(root: Path, *arguments: str, columns: int = 80, **env: str) -> tuple[str, str]:
-    """Return what a command writes to standard output, a pipe, and to a terminal that has standard error."""
+    """Return the output of a command: its standard output in a pipe, its standard error on a terminal."""
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (24, columns))
     with tempfile.TemporaryDirectory() as cache:
@@ -63,7 +63,7 @@ def watched(root: Path, *arguments: str, columns: int = 80, **env: str) -> tuple
 
 
 def read(terminal: int) -> bytes:
-    """Return what is there to read; nothing when the last process that writes has ended, which Linux calls an error."""
+    """Return the bytes that wait to be read; none once the last writer has ended, which Linux calls an error."""
     try:
         return os.read(terminal, 65536)
     except OSError:

@@ -30,7 +30,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def remembered(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, Path]:
-    """Return what a command says, and the folder in which it remembers that."""
+    """Return the answer of a command, and the folder of its memory."""
     cache = tmp_path_factory.mktemp("cache")
     said = start(repository, cache).communicate()[0]
     assert b"torchrn" in said

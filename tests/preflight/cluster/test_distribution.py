@@ -91,7 +91,13 @@ CASES: dict[str, tuple[dict[str, Any], list[tuple[str, str, str]]]] = {
     ),
     "a limit that no file lifts on GKE": (
         {"system": {"distribution": "gke-cos"}, "fabric": {**ROCE, "memlock": "node"}},
-        [(FILE, "fabric.memlock", "a file on nodes of 'h100', which GKE (COS) does not take; use nri")],
+        [
+            (
+                FILE,
+                "fabric.memlock",
+                "GKE (COS) takes no file for nodes of 'h100', which memlock 'node' needs; set memlock: nri",
+            )
+        ],
     ),
     "a limit that NRI lifts on GKE": (
         {"system": {"distribution": "gke-cos"}, "fabric": {**ROCE, "memlock": "nri"}},
@@ -99,7 +105,13 @@ CASES: dict[str, tuple[dict[str, Any], list[tuple[str, str, str]]]] = {
     ),
     "rules of udev on AKS": (
         {"system": {"distribution": "aks"}, "pools": {"amd": AMD}},
-        [(FILE, "pools.amd.deviceAccess", "needs rules on the nodes, which AKS does not take; use groups")],
+        [
+            (
+                FILE,
+                "pools.amd.deviceAccess",
+                "AKS takes no rules of udev for its nodes, which deviceAccess 'udev' needs; list groups",
+            )
+        ],
     ),
     "a misspelt shape": ({"operators": GPU, "pools": {"h100": {"shape": "dgx-h1000", "nodes": 1}}}, []),
 }

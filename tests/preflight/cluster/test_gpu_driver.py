@@ -33,7 +33,10 @@ CASES: dict[str, tuple[dict[str, Any], list[tuple[str, str, str]]]] = {
             (
                 "gpu-driver",
                 "pools.v100.shape",
-                "nodes of 'v100' have driver 595.91.07, but V100 needs branch 580 or older; set gpuDriverVersion",
+                (
+                    "nodes of 'v100' have driver 595.91.07, but V100 needs branch 580 or older; name such a release in "
+                    "gpuDriverVersion"
+                ),
             )
         ],
     ),
@@ -53,7 +56,13 @@ CASES: dict[str, tuple[dict[str, Any], list[tuple[str, str, str]]]] = {
     ),
     "V100 beside a fabric": (
         {"pools": {"h100": H100, "v100": V100}, "fabric": ROCE, "system": V580},
-        [("gpu-driver-modules", "pools.v100", "get the open kernel modules, but V100 needs the proprietary ones")],
+        [
+            (
+                "gpu-driver-modules",
+                "pools.v100",
+                "get the open kernel modules, but V100 needs the proprietary ones; set gpuDriverVersion for this pool",
+            )
+        ],
     ),
     "V100 beside a fabric with a driver of its own": (
         {"pools": {"h100": H100, "v100": {**V100, "system": V580}}, "fabric": ROCE},

@@ -131,7 +131,7 @@ def check_devices(cluster: Cluster, name: str, source: Source) -> Iterator[Findi
     """Yield rules of udev for nodes that take none."""
     facts = cluster.distribution_of(name)
     if cluster.pools[name].device_access == "udev" and "udev" not in facts.node_files:
-        message = f"deviceAccess 'udev' needs rules on the nodes, which {facts.title} does not take; use groups"
+        message = f"{facts.title} takes no rules of udev for its nodes, which deviceAccess 'udev' needs; list groups"
         yield FILE.at(source, ("pools", name, "deviceAccess"), message)
 
 
@@ -142,7 +142,7 @@ def check_memory(cluster: Cluster, source: Source) -> Iterator[Finding]:
     for name in cluster.pools:
         facts = cluster.distribution_of(name)
         if locks_memory(cluster, name) and "memlock" not in facts.node_files:
-            message = f"memlock 'node' needs a file on nodes of {name!r}, which {facts.title} does not take; use nri"
+            message = f"{facts.title} takes no file for nodes of {name!r}, which memlock 'node' needs; set memlock: nri"
             yield FILE.at(source, ("fabric", "memlock"), message)
             return
 

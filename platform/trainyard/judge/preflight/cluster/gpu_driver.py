@@ -63,7 +63,10 @@ def check_branch(site: Site, pool: str, gpus: Generation, source: Source) -> Ite
         bound = f"{gpus.first_driver} or newer"
     else:
         return
-    message = f"nodes of {pool!r} have driver {release}, but {gpus.called} needs branch {bound}; set gpuDriverVersion"
+    message = (
+        f"nodes of {pool!r} have driver {release}, but {gpus.called} needs branch {bound}; name such a release in "
+        "gpuDriverVersion"
+    )
     yield BRANCH.at(source, place(site, pool), message)
 
 
@@ -75,7 +78,10 @@ def check_modules(site: Site, pool: str, gpus: Generation, source: Source) -> It
     kind = lookup(site.choice.values, "driver.kernelModuleType") or modules(site.cluster, pools)["kernelModuleType"]
     if kind == "auto" or kind in gpus.modules:
         return
-    message = f"nodes of {pool!r} get the {kind} kernel modules, but {gpus.called} needs the {gpus.modules[0]} ones"
+    message = (
+        f"nodes of {pool!r} get the {kind} kernel modules, but {gpus.called} needs the {gpus.modules[0]} ones; set "
+        "gpuDriverVersion for this pool"
+    )
     yield MODULES.at(source, ("pools", pool), message, key=True)
 
 
