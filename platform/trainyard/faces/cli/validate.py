@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -147,8 +148,10 @@ def command(
             if baseline or write_baseline:
                 raise TrainyardError("a baseline lists all findings, which a stream does not keep; use --format json")
 
+            ids = cache(lambda: of_files.advice(root))  # a stream has many parts
+
             def weigh(part: Result) -> None:
-                advise(part, root)
+                advise(part, root, ids)
                 ignore(part, root, rules=ignored, baseline=None, write_baseline=None)
 
             return _streams.judged(
@@ -260,13 +263,12 @@ def check_named_files(
     return result
 
 
-def advise(result: Result, root: Path) -> None:
+def advise(result: Result, root: Path, policies: Callable[[], set[str]]) -> None:
     """Make findings of policies warnings where they only advise: outside a repository of ours."""
-    from trainyard.judge.checks import of_files
     from trainyard.judge.checks.ignores.apply import Accepted, known_names
     from trainyard.judge.checks.ignores.names import Names
 
-    Accepted().apply(result, lambda: of_files.advice(root), Names(root, known_names(result)))
+    Accepted().apply(result, policies, Names(root, known_names(result)))
 
 
 def refuse_unused(files: Mapping[str, object], tree: Mapping[str, object], *, paths: bool) -> None:
