@@ -125,6 +125,19 @@ def test_other_files_are_not_reported_but_counted(repo: Repo) -> None:
     assert "1 more error in other files" in done.stdout
 
 
+def test_what_keeps_a_job_from_being_checked_is_reported(repo: Repo) -> None:
+    """An error in its cluster's or team's file fails the check of a job that is right, and is shown."""
+    repo.put("training/jobs/nlp/right.yaml", yaml.safe_dump(JOB))
+    for folder, name in (("clusters", JOB["cluster"]), ("teams", "nlp")):
+        path = repo.root / f"training/platform/{folder}/{name}.yaml"
+        before = path.read_text()
+        path.write_text(f"{before}prioritties: {{}}\n")
+        done = trainyard(repo.root, "check", "training/jobs/nlp/right.yaml")
+        assert done.returncode == 1, done.stdout
+        assert f"training/platform/{folder}/{name}.yaml:" in done.stdout
+        path.write_text(before)
+
+
 def test_the_whole_repository_is_found_upwards(repo: Repo) -> None:
     """Without a file all of the repository at hand is checked, from any folder in it."""
     assert found(repo.root / "training/jobs/nlp") == []

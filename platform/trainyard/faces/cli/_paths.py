@@ -64,21 +64,25 @@ UNTRUSTED = "spec/untrusted"
 def about(result: Result, files: Sequence[str]) -> tuple[Result, int]:
     """Return the findings about the named files, and the number of errors in other files.
 
-    What the platform's files or policies say may be wrong anywhere, so then all of it counts.
+    An error that keeps a named job from being rendered counts, wherever it is. What the platform's files or policies say may be wrong anywhere, so then all of it counts.
     """
     wanted = alone(files)
     if wanted is None:
         return result, 0
-    named = [finding for finding in result.findings if concerns(finding, wanted) or finding.rule == UNTRUSTED]
+    named = [
+        finding
+        for finding in result.findings
+        if concerns(finding, wanted)
+        or finding.rule == UNTRUSTED
+        or (finding.is_error and finding.location.file in result.hindering)
+    ]
     causes = {finding.cause for finding in named if finding.cause is not None}
     findings = [finding for finding in result.findings if finding in named or finding.location in causes]
     objects = [obj for obj in result.objects if is_in(obj.file, wanted)]
     left = sum(finding.is_error for finding in result.findings) - sum(finding.is_error for finding in findings)
-    skipped = [
-        skipped_check
-        for skipped_check in result.skipped
-        if skipped_check.rule != "schema" or any("/nodes/" in file for file in wanted)
-    ]
+    beside = set() if any("/nodes/" in file for file in wanted) else {"schema"}
+    beside |= set() if any(finding.is_error for finding in findings) else {"objects"}
+    skipped = [skipped_check for skipped_check in result.skipped if skipped_check.rule not in beside]
     return replace(result, findings=findings, objects=objects, skipped=skipped), left
 
 

@@ -203,6 +203,16 @@ def left_out(
     )
 
 
+def hindering(findings: Iterable[Finding], jobs: Sequence[NamedJob]) -> frozenset[str]:
+    """Return the files whose errors keep any of these jobs from being rendered."""
+    keys, files = [job.key for job in jobs], set[str]()
+    for finding in findings:
+        without = left_out([finding], jobs)
+        if without.everything or any(without.has_job(*key) for key in keys):
+            files.add(finding.location.file)
+    return frozenset(files)
+
+
 def jobs_of(
     file: str, message: str, by_file: Mapping[str, Sequence[NamedJob]], small: Mapping[str, Collection[str]]
 ) -> set[Job]:

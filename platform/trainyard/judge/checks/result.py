@@ -130,6 +130,8 @@ class Result:
     """Files that were named, or found in folders, whatever they hold."""
     others: list[Other] = field(default_factory=list)
     """Files that are no manifests, each once for everything that it was taken for."""
+    hindering: frozenset[str] = frozenset()
+    """Files whose errors keep what was named from being rendered."""
 
     def extend(self, other: Result) -> None:
         """Take over what another part of the run found."""
@@ -143,6 +145,7 @@ class Result:
         self.passed += other.passed
         self.ignored += other.ignored
         self.read |= other.read
+        self.hindering |= other.hindering
         self.others += other.others
         self.unrendered += [item for item in other.unrendered if item not in self.unrendered]
         if other.changes is not None:

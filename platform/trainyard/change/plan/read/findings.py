@@ -13,7 +13,7 @@ from trainyard.base.system.node import node, point_jsii_at_node
 from trainyard.base.system.repository import GENERATED
 from trainyard.change.plan.read import judged_objects as objects
 from trainyard.change.synth import session
-from trainyard.judge.checks.left_out import EVERYTHING, JudgedSpecs
+from trainyard.judge.checks.left_out import EVERYTHING, JudgedSpecs, NamedJob, hindering
 from trainyard.judge.checks.repository import judge_repository, validate_repository
 from trainyard.judge.checks.result import Result
 from trainyard.specs.sources import Printed
@@ -56,10 +56,12 @@ def of_outcome(
     """
     result = Result(findings=list(outcome.findings))
     if outcome.judged is None:
+        result.hindering = hindering(result.findings, ())
         result.skipped.append(Skipped("objects", EVERYTHING))
         return result
     specs, second = outcome.judged.specs(), objects.second_engine(root)
     clusters = None if about is None else sorted(clusters_of(specs, about))
+    result.hindering = hindering(result.findings, jobs_in(specs, about or ()))
     result.extend(judge_repository(root, specs, clusters=clusters, base=ref, second=second))
     result.say_once()
     return result
@@ -67,9 +69,14 @@ def of_outcome(
 
 def clusters_of(specs: JudgedSpecs, about: Sequence[str]) -> set[str]:
     """Return the clusters that files and folders below `jobs/` and `generated/` concern."""
-    jobs = {job.cluster for job in specs.jobs if any(f"{job.file}/".startswith(f"{path}/") for path in about)}
+    jobs = {job.cluster for job in jobs_in(specs, about)}
     trees = {path.split("/")[1] for path in about if path.startswith(f"{GENERATED}/")}
     return (jobs | trees) & {*specs.checked.specs.clusters}
+
+
+def jobs_in(specs: JudgedSpecs, about: Sequence[str]) -> list[NamedJob]:
+    """Return the jobs of these files and folders."""
+    return [job for job in specs.jobs if any(f"{job.file}/".startswith(f"{path}/") for path in about)]
 
 
 def rendered(root: Path, version: str, ref: str | None, *, automated: bool) -> tuple[session.Outcome | None, str]:
