@@ -64,7 +64,8 @@ UNTRUSTED = "spec/untrusted"
 def about(result: Result, files: Sequence[str]) -> tuple[Result, int]:
     """Return the findings about the named files, and the number of errors in other files.
 
-    An error that keeps a named job from being rendered counts, wherever it is. What the platform's files or policies say may be wrong anywhere, so then all of it counts.
+    An error that keeps a named job from being rendered counts, wherever it is. What the platform's files or policies
+    say may be wrong anywhere, so then all of it counts.
     """
     wanted = alone(files)
     if wanted is None:
