@@ -69,6 +69,8 @@ class Distribution(Spec):
     """A distribution: container runtime, folders, GPU software, security of pods, and operators that it excludes."""
 
     title: Text
+    provider: Text | None = None
+    """Cloud whose service it is, whose nodes are machines of that cloud; default: it runs anywhere."""
     runtime: Runtime = "containerd"
     brings_runtime: StrictBool = True
     """Whether the runtime is the distribution's, so that no other can be there."""

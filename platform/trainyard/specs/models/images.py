@@ -11,30 +11,25 @@ from trainyard.specs.models.base import Count, Form, Image, Spec, validation_err
 Release = Annotated[StrictStr, Form(r"[1-9][0-9]?\.[0-9]{1,2}", "a release such as '12.8', in quotes")]
 
 
-class Software(Spec):
-    """GPU software in an image; images of other software have none."""
+class ImageWithSoftware(Spec):
+    """An image by digest, with the GPU software in it; the run stays the same whatever is said of it."""
 
+    name: Image
+    """Container image by digest: `registry/path@sha256:…`."""
     cuda: Release | None = None
     """Release of CUDA in the image, such as "12.8"; drivers and GPUs of the pool are compared with it."""
     rocm: Release | None = None
-    """Release of ROCm in the image, such as "7.0"."""
+    """Release of ROCm in the image, such as "7.0"; GPUs of the pool are compared with it."""
     older_drivers: Annotated[tuple[Count, ...], Field(max_length=20)] = ()
     """Branches of NVIDIA's driver, such as 535, that the image's forward compatibility package supports although they
     are older than its CUDA."""
 
     @model_validator(mode="after")
-    def one_vendor(self) -> Software:
+    def one_vendor(self) -> ImageWithSoftware:
         """Refuse older drivers of a CUDA that is not there: programs for ROCm need none of NVIDIA's."""
         if self.older_drivers and self.cuda is None:
             raise validation_error("olderDrivers", "has olderDrivers, but no cuda; add cuda or remove olderDrivers")
         return self
-
-
-class ImageWithSoftware(Software):
-    """An image by digest, with the GPU software in it; the run stays the same whatever is said of it."""
-
-    name: Image
-    """Container image by digest: `registry/path@sha256:…`."""
 
 
 AnyImage = Annotated[

@@ -37,7 +37,7 @@ from trainyard.specs.models.base import (
 from trainyard.specs.models.bounds import few
 from trainyard.specs.models.disks import Scratched
 from trainyard.specs.models.gpus import Profile
-from trainyard.specs.models.images import AnyImage, Software, image_name
+from trainyard.specs.models.images import AnyImage, ImageWithSoftware, image_name
 from trainyard.specs.models.mounts import EnvFrom, Mount
 from trainyard.specs.models.roles import Array, Role
 from trainyard.specs.models.start import Command, Module, Program
@@ -310,9 +310,9 @@ class Job(Spec):
         return str(image_name(self.image))
 
     @property
-    def software(self) -> Software:
-        """The GPU software that the job says is in its image; empty where it says none."""
-        return self.image if isinstance(self.image, Software) else Software()
+    def software(self) -> ImageWithSoftware | None:
+        """The image with the GPU software that the job says is in it; None where it names the image alone."""
+        return self.image if isinstance(self.image, ImageWithSoftware) else None
 
     @property
     def step(self) -> bool:

@@ -14,7 +14,7 @@ from trainyard.render.operators.install import sites
 from trainyard.specs import Cluster, Job, Team
 from trainyard.specs.cuda import branch_of, cuda_of, oldest_driver
 from trainyard.specs.gpus import Generation, generation_of
-from trainyard.specs.models.images import Software
+from trainyard.specs.models.images import ImageWithSoftware
 from trainyard.specs.shapes import is_known_shape
 
 GPU_OPERATOR = "gpu-operator"
@@ -50,7 +50,7 @@ GENERATION = Rule(
 def check(job: OneJob, _: Team, cluster: Cluster) -> Iterator[Finding]:
     """Yield software in the image that does not work on a pool whose GPUs the job uses."""
     software = job.file.job.software
-    if software.cuda is None and software.rocm is None:
+    if software is None or (software.cuda is None and software.rocm is None):
         return
     for name in gpu_pools(job.file.job, cluster):
         gpus = cluster.pools[name].node.gpus
@@ -78,7 +78,7 @@ def gpu_pools(job: Job, cluster: Cluster) -> list[str]:
     return [name for name in known if is_known_shape(cluster.pools[name].shape)]
 
 
-def check_driver(job: OneJob, cluster: Cluster, pool: str, software: Software) -> Iterator[Finding]:
+def check_driver(job: OneJob, cluster: Cluster, pool: str, software: ImageWithSoftware) -> Iterator[Finding]:
     """Yield a CUDA release that is newer than the driver of a pool runs, where the driver is known."""
     release, oldest = driver(cluster, pool), oldest_driver(software.cuda or "")
     branch = branch_of(release) if release is not None else None
