@@ -22,7 +22,7 @@ CASES: dict[str, tuple[dict[str, Any], str, list[tuple[bool, str]]]] = {
     "GKE's on k3s": (
         pool("gke-a2-highgpu-8g"),
         "k3s",
-        [(False, f"{GKE} k3s; use another shape, or set distribution: gke-autopilot")],
+        [(False, f"{GKE} k3s; use another shape, or set distribution: gke-cos")],
     ),
     "GKE's on EKS": (pool("gke-a2-highgpu-8g"), "eks", [(True, f"{GKE} EKS (AL2023); use another shape")]),
     "a pool that says where it is": (pool("gke-a2-highgpu-8g", distribution="gke-cos"), "eks", []),

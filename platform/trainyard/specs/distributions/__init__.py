@@ -19,6 +19,9 @@ Installer = Literal["operator", "system"]
 DEFAULT = "systemd"
 """The distribution of a cluster that names none."""
 
+SERVICES = {"aws": "eks", "azure": "aks", "google": "gke-cos", "oracle": "oke"}
+"""The usual distribution on machines of each cloud."""
+
 
 class Cni(Spec):
     """Folders of a node that programs for second networks write to."""

@@ -30,6 +30,8 @@ class Generation(Spec):
     """First branch of NVIDIA's driver that knows all of them, such as 570."""
     last_driver: Count | None = None
     """Last branch of NVIDIA's driver that knows them; default: none yet."""
+    driver: Text | None = None
+    """Release of the last branch that new clusters install; default: the operator's own."""
     first_cuda: Text | None = None
     """First CUDA or ROCm release whose compilers and libraries know all of them."""
     last_cuda: Text | None = None

@@ -8,7 +8,7 @@ from trainyard.base.findings import Finding, Severity
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.subjects import CLUSTER
 from trainyard.specs import Cluster
-from trainyard.specs.distributions import distributions
+from trainyard.specs.distributions import SERVICES
 from trainyard.specs.shapes import is_known_shape
 from trainyard.specs.sources import Source
 
@@ -32,10 +32,11 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
         provider, facts = pool.node.provider, cluster.distribution_of(name)
         if provider is None or facts.provider == provider:
             continue
-        services = [key for key, row in distributions().items() if row.provider == provider]
-        if facts.provider is None and not services:
+        if facts.provider is None and provider not in SERVICES:
             continue
         message = f"shape {pool.shape!r} is a machine of {provider}, but nodes of {name!r} run {facts.title}"
         severity = Severity.ERROR if facts.provider else Severity.WARNING
-        advice = "use another shape" if facts.provider else f"use another shape, or set distribution: {services[0]}"
+        advice = (
+            "use another shape" if facts.provider else f"use another shape, or set distribution: {SERVICES[provider]}"
+        )
         yield PROVIDER.at(source, ("pools", name, "shape"), f"{message}; {advice}", severity=severity)
