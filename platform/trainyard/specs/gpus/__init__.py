@@ -38,6 +38,8 @@ class Generation(Spec):
     """Last CUDA or ROCm release whose libraries know them; default: none yet."""
     modules: tuple[Modules, ...] = ("open", "proprietary")
     """Kernel modules of NVIDIA's driver that work with them."""
+    partitions: tuple[Text, ...] = ()
+    """Modes of AMD GPUs in which a card shows itself as several GPUs, such as `CPX/NPS4`; default: none."""
     sources: dict[str, Text]
     """Source of each fact: field -> document."""
 
