@@ -53,7 +53,7 @@ def test_nodes_show_the_gpus_that_cards_become():
     pools = {"gpu": {"shape": "mi300x", "nodes": 2, "partition": {"compute": "DPX"}}}
     cluster = make_cluster(pools=pools, queues={}, operators={}, fabric=None)
     worker = make_sizing(cluster=cluster, gpus_per_node=16).worker
-    assert (worker.gpus, worker.devices) == (16, {})
+    assert {name: sized.value for name, sized in worker.devices.items()} == {"amd.com/gpu": 16}
 
 
 def test_the_operator_sets_the_mode():
