@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+import tracemalloc
 from itertools import islice
 from pathlib import Path
 
@@ -129,6 +130,55 @@ def test_a_stream_that_never_ends_is_judged_as_it_comes():
         assert result.summary()["invalid"] == len(result.objects) > 0
     assert stream.kept == []
     assert stream.documents > 100
+
+
+def peak(count):
+    """Return the most bytes that were held at once while a stream of so many pods was judged."""
+    known, _, _ = judge_of(
+        schemas_dir(Path()), None, None, allow_unknown=(), rulebook=Rulebook(), apply="client", gates=frozenset()
+    )
+    long = '{"name": "a", "image": "b", "args": ["%s"]}' % ("x" * 4000)
+    text = io.BytesIO("".join(POD % (number, long) for number in range(count)).encode())
+    tracemalloc.start()
+    try:
+        judged = sum(len(result.objects) for result in Stream("a", text.read, known).results())
+        return judged, tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_longer_stream_takes_no_more_memory():
+    """Five times the documents, and no more is held at once than for some."""
+    few, some = peak(200)
+    many, most = peak(1000)
+    assert (few, many) == (200, 1000)
+    assert most < 1.3 * some + 2**20
+
+
+WRONG_ITEMS = {
+    "cut off": ('{"a": {', "item 2 of the List is not valid JSON"),
+    "no value": ('{"a": x}', "item 2 of the List is not valid JSON"),
+    "words between": ("{} oops", "item 3 of the List is not valid JSON"),
+    "null": ("null", "item 2 is null; write an object"),
+    "a number": ("7", "item 2 is a number; write an object"),
+    "a list": ("[1]", "item 2 is a list; write an object"),
+}
+
+
+@pytest.mark.parametrize(("item", "said"), WRONG_ITEMS.values(), ids=WRONG_ITEMS)
+def test_a_wrong_item_of_a_long_list_is_named(item, said):
+    """It is counted from 0 as in its path, at its line, however long the list is."""
+    good = POD.strip() % (1, GOOD)
+    items = ",\n".join([good, good, item, good, '{"filler": "%s"}' % ("x" * 9_000_000)])
+    text = io.BytesIO(f'{{"apiVersion": "v1", "kind": "List", "items": [\n{items}]}}'.encode())
+    known, _, _ = judge_of(
+        schemas_dir(Path()), None, None, allow_unknown=(), rulebook=Rulebook(), apply="client", gates=frozenset()
+    )
+    results = list(Stream("a", text.read, known).results())
+    found = [finding for result in results for finding in result.findings]
+    (named,) = [finding for finding in found if said in finding.message]
+    assert (named.location.line, named.location.document) == (4, 3 if "item 3" in said else 2)
+    assert named.is_error
 
 
 USES = {

@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 import pty
+import re
 import subprocess
 import sys
 
 import pytest
+import yaml
 
 from command import call
 from conftest import ROOT
@@ -305,7 +307,7 @@ def test_another_release_is_pinned_in_place_of_the_last(tmp_path):
     (tmp_path / "a/install/trainyard.txt").write_text("./install/trainyard_gitops-0.0.9-py3-none-any.whl --hash=x\n")
     (tmp_path / "a/install/requirements.txt").write_text("typer==0.0.1\n")
     (tmp_path / "a/schemas/trainyard/job.json").write_text("{}")
-    (tmp_path / "a/Makefile").write_text("mine")
+    (tmp_path / "a/Makefile").write_text("synth: mine")
     wheel(tmp_path / "a/install", file="trainyard_gitops-0.0.9-py3-none-any.whl")
     file = wheel(tmp_path / "downloads")
     done = call(tmp_path, "init", "a", "--upgrade", "--wheel", str(file))
@@ -315,7 +317,7 @@ def test_another_release_is_pinned_in_place_of_the_last(tmp_path):
         f"pinned ./install/{FILE}; next: run make synth on a new branch\n"
     )
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
-    new = {f"install/{FILE}": file.read_bytes(), "Makefile": b"mine"}
+    new = {f"install/{FILE}": file.read_bytes(), "Makefile": b"synth: mine"}
     new["install/trainyard.txt"] = f"./install/{FILE} --hash=sha256:{digest}\n".encode()
     assert files(tmp_path / "a") == mine | new
     assert call(tmp_path, "init", "a", "--upgrade", "--wheel", f"a/install/{FILE}").returncode == 0
@@ -366,11 +368,56 @@ def test_it_lives_without_make(tmp_path):
     assert "install/requirements.txt && .venv/bin/trainyard synth && .venv/bin/trainyard check\n" in done.stdout
 
 
+INSTALL = [
+    "python3 -m venv .venv",
+    ".venv/bin/python -P -m pip install --require-hashes --no-deps --requirement install/trainyard.txt",
+    ".venv/bin/python -P -m pip install --require-hashes --no-deps --requirement install/requirements.txt",
+]
+
+SETUPS = {
+    "github": (
+        ".github/workflows/trainyard.yaml",
+        lambda found: found["jobs"]["check"]["steps"][3]["run"].splitlines(),
+    ),
+    "gitlab": (".gitlab-ci.yml", lambda found: found["trainyard"]["script"][1:5]),
+}
+
+
+@pytest.mark.parametrize("forge", SETUPS)
+def test_a_pipeline_lives_without_make(tmp_path, forge):
+    """Its setup is what the makefile would do, and nothing that is written calls make."""
+    done = begin(tmp_path / "a", "--no-make", "--ci", forge)
+    assert done.returncode == 0, done.stderr
+    file, setup = SETUPS[forge]
+    *install, kubeconform = setup(yaml.safe_load((tmp_path / "a" / file).read_text()))
+    assert install == INSTALL
+    assert ".venv/bin/python -P -m trainyard.base.system.kubeconform .tools/bin || " in kubeconform
+    written = files(tmp_path / "a")
+    assert "Makefile" not in written
+    pages = [file, "README.md", *EXAMPLE]
+    assert [path for path in pages if re.search(rb"\bmake (?:setup|synth|plan|check)", written[path])] == []
+    assert b"    .venv/bin/trainyard synth    # render" in written["README.md"]
+
+
+RENDERED = {
+    "a makefile": ([], "make synth"),
+    "one beside another": (["--makefile", "trainyard.mk"], "make -f trainyard.mk trainyard-synth"),
+    "none": (["--no-make"], " && ".join([*INSTALL, ".venv/bin/trainyard synth"])),
+}
+
+
+@pytest.mark.parametrize(("options", "words"), RENDERED.values(), ids=RENDERED)
+def test_an_upgrade_names_the_commands_that_are_there(tmp_path, options, words):
+    """What comes next is said in the words of the repository, whatever makefile it was begun with."""
+    begin(tmp_path / "a", *options)
+    done = begin(tmp_path / "a", "--upgrade")
+    assert done.stdout == f"pinned {ADDRESS}; next: run {words} on a new branch\n"
+
+
 WRONG_MAKEFILES = {
     "in a folder": (["--makefile", "build/a.mk"], "must be a file in the folder itself"),
     "of a name that make reads first": (["--makefile", "GNUmakefile"], "must be a file in the folder itself"),
     "and none": (["--makefile", "a.mk", "--no-make"], "--no-make cannot be combined with --makefile"),
-    "none for a pipeline": (["--no-make", "--ci", "gitlab"], "--no-make cannot be combined with --ci"),
 }
 
 

@@ -214,13 +214,6 @@ def test_programs_fail_in_words(case, failures):
     assert [found for found in failures[f"jobs/nlp/sweep{number}.py"] if found.startswith(message)], failures
 
 
-@pytest.mark.slow
-def test_endless_programs_are_stopped(tmp_path):
-    """A program that never ends costs seconds, not the run."""
-    findings = read_repository(with_python(tmp_path, "def jobs():\n    while True: pass\n")).findings
-    assert "make fewer jobs or a shorter loop" in findings[0].message
-
-
 def test_programs_have_no_environment(tmp_path, monkeypatch):
     """Secrets of whoever reads the repository are not there for programs; to ask for them is an error."""
     monkeypatch.setenv("TOKEN", "hunter2")

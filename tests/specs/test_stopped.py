@@ -57,11 +57,11 @@ LASTS = {
 }
 
 
-def answers(programs, *, seconds=2, total=600, asked="first", how="isolated"):
+def answers(programs, *, seconds=2, total=600, asked="first", how="isolated", cpu=10):
     """Return what is answered to programs, by their files, and how many seconds that takes."""
     began = time.monotonic()
     done = subprocess.run(
-        [sys.executable, "-P", str(BOUNDED), str(seconds), str(total), asked, how],
+        [sys.executable, "-P", str(BOUNDED), str(seconds), str(total), asked, how, str(cpu)],
         input=json.dumps([{"file": file, "text": text} for file, text in programs.items()]).encode(),
         capture_output=True,
         check=False,
@@ -79,6 +79,15 @@ def test_a_program_ends_in_time(case):
     assert message in found["jobs/nlp/x.py"]["problems"][0]["message"]
     assert [job["name"] for job in found["jobs/ads/fair.py"]["jobs"]] == ["fair"]
     assert seconds < 15
+
+
+def test_a_program_that_computes_without_an_end_is_stopped():
+    """It costs the seconds of processor that a program has, in the sandbox's own words, and no other program."""
+    endless = "def jobs():\n    while True: pass\n"
+    found, _ = answers({"jobs/nlp/x.py": endless, "jobs/ads/fair.py": HONEST}, seconds=20, cpu=1)
+    told = found["jobs/nlp/x.py"]["problems"][0]["message"]
+    assert told == "program uses more than 1 seconds of CPU; make fewer jobs or a shorter loop"
+    assert found["jobs/ads/fair.py"]["jobs"]
 
 
 def test_a_program_that_lasts_in_another_world_is_told():

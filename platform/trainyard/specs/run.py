@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from trainyard.base.quantities import Quantity
 from trainyard.specs.models.cluster import Cluster
+from trainyard.specs.models.images import image_name
 from trainyard.specs.models.job import Job
 from trainyard.specs.models.pools import Pool
 from trainyard.specs.models.team import Team
@@ -74,11 +75,17 @@ def digest(job: Job, contents: Mapping[str, str]) -> str:
     No defaults are filled in, so that a new field with a default changes no digest; key order, comments and the
     spelling of quantities do not count.
     """
-    fields = {name: value for name, value in written_fields(job).items() if name not in OUTSIDE_DIGEST}
+    fields = restarting_fields(written_fields(job))
     files = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in contents.items()}
     body = {"job": fields, "files": files} if files else {"job": fields}
     text = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return base64.b32encode(hashlib.sha256(text.encode()).digest()).decode().lower().rstrip("=")
+
+
+def restarting_fields(written: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a job whose change restarts it; of its image the name, whatever else is said of it."""
+    fields = {name: value for name, value in written.items() if name not in OUTSIDE_DIGEST}
+    return {**fields, "image": image_name(fields["image"])} if "image" in fields else fields
 
 
 def run_name(job: str, digest: str) -> str:

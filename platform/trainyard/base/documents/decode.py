@@ -32,12 +32,12 @@ def load(data: bytes, *, file: str, first_line: int = 1) -> tuple[list[Document]
     """
     data = recode_utf8(data)
     if problem := whole_file_problem(data):
-        return [], [_finding(problem, file, None)]
+        return [], [finding_of(problem, file, None)]
     documents: list[Document] = []
     findings: list[Finding] = []
     memo, index = events.Memo(), 0
     for found, problems in _read_all(data, first_line, memo):
-        findings += [_finding(one_problem, file, index) for one_problem in problems]
+        findings += [finding_of(one_problem, file, index) for one_problem in problems]
         refused = any(RULES[one_problem.rule].severity is Severity.ERROR for one_problem in problems)
         for value, source, first_line, column in found:
             documents.append(Document(file, index, value, source, first_line, column, refused))
@@ -46,7 +46,7 @@ def load(data: bytes, *, file: str, first_line: int = 1) -> tuple[list[Document]
             index += 1
     if not documents and not findings:
         problem = Problem(EMPTY, "file contains no document; write one or delete the file", 1, 1)
-        findings.append(_finding(problem, file, None))
+        findings.append(finding_of(problem, file, None))
     return documents, findings
 
 
@@ -59,6 +59,9 @@ def _read_all(data: bytes, first_line: int, memo: events.Memo) -> Iterator[tuple
             yield found, problems
             continue
         for piece in several:
+            if piece.problem is not None:
+                yield [], [piece.problem]
+                continue
             for part, part_line, part_problem in split(piece.data, piece.line):
                 yield ([], [part_problem]) if part_problem else _read(part, part_line, memo)
 
@@ -135,6 +138,7 @@ def _json_documents(text: str, line: int) -> list[Found]:
     return found
 
 
-def _finding(problem: Problem, file: str, index: int | None) -> Finding:
+def finding_of(problem: Problem, file: str, index: int | None) -> Finding:
+    """Return the finding that a problem with a document of a file is."""
     found = RULES[problem.rule].of(Location(file, problem.line, problem.column, index), problem.message)
     return found if problem.path is None else replace(found, path=format_path(problem.path))

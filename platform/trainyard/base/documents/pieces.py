@@ -12,8 +12,10 @@ import json
 import re
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
+from itertools import count
 from typing import NamedTuple
 
+from trainyard.base.documents.problem import Problem
 from trainyard.base.limits import DOCUMENT_BYTES
 
 BLOCK = 2**18
@@ -32,6 +34,9 @@ ITEM = re.compile(rb"\n(?=[^ \n#])")
 
 LATE = 16
 """Letters before the end within which a fault may be that the rest is not there yet: a number or a word of JSON."""
+
+ENDLESS = -1
+"""Where the fault is in an item that is too large to be read to its end."""
 
 LINE, SHORT = 4096, 64
 """Bytes of a line that are kept when a document is left out: one that separates, and the end of a value."""
@@ -53,6 +58,8 @@ class Piece(NamedTuple):
     data: bytes
     line: int
     too_large: bool = False
+    problem: Problem | None = None
+    """What is wrong with an item of a List, in place of what its bytes alone would tell."""
 
 
 def pieces(read: Read, line: int = 1, *, most: int = DOCUMENT_BYTES) -> Iterator[Piece]:
@@ -139,18 +146,34 @@ def json_items(held: bytes, at: int, line: int, read: Read) -> Generator[Piece, 
     letters, start = Letters(held, read), line
     head = letters.take(len(held[:at].decode("utf-8", ODD)))
     line, column = moved(line, 0, head)
-    while True:
+    for number in count():
         line, column = moved(line, column, letters.blank())
         if letters.ends():
             tail = letters.tail()
             yield Piece((head.replace("\n", " ") + tail).encode("utf-8", ODD), start)
             return line + tail.count("\n"), letters.left()
-        text, whole = letters.value()
+        text, fault = letters.value()
         data = (" " * (column if column < LINE else 0) + text).encode("utf-8", ODD)
-        yield Piece(data, line, too_large=len(data) > DOCUMENT_BYTES)
+        large = len(data) > DOCUMENT_BYTES and fault in {None, ENDLESS}
+        problem = None if large else wrong_item(number, text, fault, line, column)
+        yield Piece(data, line, large, problem)
         line, column = moved(line, column, text)
-        if not whole:
+        if fault is not None:
             return skip(b"{" + letters.left(), line, read)
+    raise AssertionError("a List ends")
+
+
+def wrong_item(number: int, text: str, fault: int | None, line: int, column: int) -> Problem | None:
+    """Return the problem of an item that is no object, at its first letter, or at the one that is at fault."""
+    line, column = moved(line, column, text[: fault or 0])
+    if fault is not None:
+        message = f"item {number} of the List is not valid JSON; correct it, since no item behind it is read"
+        return Problem("decode/syntax", message, line, column + 1)
+    if text.startswith("{"):
+        return None
+    words = {"[": "a list", '"': "text", "n": "null", "t": "true or false", "f": "true or false"}
+    message = f"item {number} is {words.get(text[0], 'a number')}; write an object with apiVersion and kind"
+    return Problem("decode/not-an-object", message, line, column + 1, ("items", number))
 
 
 def moved(line: int, column: int, text: str) -> tuple[int, int]:
@@ -191,15 +214,18 @@ class Letters:
         """Say whether the list ends here."""
         return self.text.startswith("]", self.at)
 
-    def value(self) -> tuple[str, bool]:
-        """Return the next value, and whether it is whole; else it is all that was read of it."""
+    def value(self) -> tuple[str, int | None]:
+        """Return the next value; of one that is not whole all that was read, with the place of the letter at fault."""
         while True:
             try:
-                return self.take(JSON.raw_decode(self.text, self.at)[1]), True
+                return self.take(JSON.raw_decode(self.text, self.at)[1]), None
             except (ValueError, RecursionError) as error:
                 size = len(self.text)
                 if size - self.at > DOCUMENT_BYTES or not is_cut(error, size) or not self.more():
-                    return self.take(len(self.text)), False
+                    fault = error.pos - self.at if isinstance(error, json.JSONDecodeError) else 0
+                    if size - self.at > DOCUMENT_BYTES and is_cut(error, size):
+                        fault = ENDLESS
+                    return self.take(size), fault
 
     def tail(self) -> str:
         """Return the fields behind the list with the end of their object."""

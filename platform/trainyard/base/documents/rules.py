@@ -80,9 +80,8 @@ DECODE = (
         warning=True,
     ),
 )
-RULES = {one_rule.id: one_rule for one_rule in DECODE}
-
 OBJECT = rule("not-an-object", "A document is an object with apiVersion and kind.", "write an object", source=LIST)
+RULES = {one_rule.id: one_rule for one_rule in (*DECODE, OBJECT)}
 ITEMS = rule("items", "The items of a list are a list of objects.", "write the objects as a list", source=LIST)
 NESTED = rule("nested-list", "A list contains no other list.", "write its items out", source=LIST)
 TYPED = {

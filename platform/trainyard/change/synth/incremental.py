@@ -57,13 +57,13 @@ class Synthesis:
     facts: Facts
 
 
-def render(decided: Decided) -> Synthesis:
-    """Render what is new, and what is not on disk as it is remembered."""
+def render(decided: Decided, *, looking: bool = False) -> Synthesis:
+    """Render what is new, and what is not on disk as it is remembered; `looking` says that nobody writes it."""
     reading, decision = decided.reading, decided.decision
     with reads.resumed(reading.record):
         facts = reading.facts()
         ready = on_disk(reading, decision, facts, decided.without)
-        rendered = render_rest(reading, decision, ready, decided.without)
+        rendered = render_rest(reading, decision, ready, decided.without, looking=looking)
         made = assemble.assemble(
             decision,
             rendered,
@@ -98,13 +98,15 @@ def left_on_disk(disk: Disk, without: LeftOut) -> dict[str, str]:
     return {path: there[path] for path in left if path in there}
 
 
-def render_rest(reading: Reading, decision: Decision, ready: Ready, without: LeftOut) -> list[Rendered]:
+def render_rest(
+    reading: Reading, decision: Decision, ready: Ready, without: LeftOut, *, looking: bool
+) -> list[Rendered]:
     """Render the new runs and the clusters that are not ready."""
     asked = [entry for entry in decision.fresh if entry.key not in ready.runs]
     known = ready.clusters.keys() | without.clusters
     stale = [name for name in sorted(reading.checked.on_clusters) if name not in known]
     policies = repository.shipped_policies(reading.root) if stale else ()
-    return Rendering(reading.specs, reading.root, policies).render(stale, reading.load(asked))
+    return Rendering(reading.specs, reading.root, policies, looking).render(stale, reading.load(asked))
 
 
 def keys_of(file: str, fact: FileFact) -> list[tuple[JobKey, RunFact]]:

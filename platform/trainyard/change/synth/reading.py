@@ -85,7 +85,12 @@ class Reading:
         """How much there is to render for certain, in runs: what is on disk may do."""
         wanted = [entry for entry in self.opened_runs() if not entry.retired]
         new = [entry for entry in wanted if f"{entry.cluster}/{layout.index_file(entry.folder)}" not in self.there]
-        return len(new) + CLUSTER * (len(self.specs.clusters) - len(self.clusters))
+        return len(new) + self.weight_of_clusters
+
+    @property
+    def weight_of_clusters(self) -> int:
+        """How much of that are clusters."""
+        return CLUSTER * (len(self.specs.clusters) - len(self.clusters))
 
     @property
     def there(self) -> Mapping[str, str | None]:

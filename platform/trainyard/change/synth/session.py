@@ -71,6 +71,7 @@ def run(
     ref: str | None = None,
     checking: bool = False,
     automated: bool = False,
+    looking: bool = False,
 ) -> Outcome:
     """Work out what to write below `root`.
 
@@ -83,9 +84,10 @@ def run(
     With an error in specs the same is done without what that concerns, so that the rest can be judged.
 
     `automated` says that nobody watches, as in continuous integration, where a checkout may lack the branches that
-    tell the base: then a live repository has to be given one. Raises ToolError where the base cannot be told.
+    tell the base: then a live repository has to be given one. `looking` says that nobody writes the files,
+    so that runs are rendered without Node. Raises ToolError where the base cannot be told.
     """
-    request = Request(version, ref, checking, automated)
+    request = Request(version, ref, checking, automated, looking)
     start = begin(root)
     reading = read(start)
     based = weigh.against_base(reading, request)
@@ -93,20 +95,20 @@ def run(
     base = weighed.based.base
     if base is None or weighed.without.everything:
         return refusal(weighed)
-    made = attempt(weighed, base) if weighed.refused else make(weighed, base)
+    made = attempt(weighed, base, request) if weighed.refused else make(weighed, base, request)
     return refusal(weighed) if made is None else compared(*made, request)
 
 
-def make(weighed: Weighed, base: Snapshot) -> tuple[Decided, Synthesis]:
+def make(weighed: Weighed, base: Snapshot, request: Request) -> tuple[Decided, Synthesis]:
     """Decide what becomes of every run, and render."""
     decided = weigh.decide(weighed, base)
-    return decided, render(decided)
+    return decided, render(decided, looking=request.looking)
 
 
-def attempt(weighed: Weighed, base: Snapshot) -> tuple[Decided, Synthesis] | None:
+def attempt(weighed: Weighed, base: Snapshot, request: Request) -> tuple[Decided, Synthesis] | None:
     """Do the same for specs with errors, which are what has to be said; None where the rest cannot be rendered here."""
     with suppress(ToolError):
-        return judge_safely(lambda: make(weighed, base), lambda _: None)
+        return judge_safely(lambda: make(weighed, base, request), lambda _: None)
     return None
 
 

@@ -39,6 +39,8 @@ class Request:
     """Whether nothing is to be written, and every difference is a finding."""
     automated: bool = False
     """Whether nobody watches, as in continuous integration."""
+    looking: bool = False
+    """Whether nobody asks for the files themselves, but for what is wrong with them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,7 @@ def against_base(reading: Reading, request: Request) -> Based:
     if request.automated and terms.live and request.ref is None:
         raise ToolError(ASK)
     if not is_wrong:
-        make_ready(reading.weight)
+        make_ready(reading.weight_of_clusters if request.looking else reading.weight)
     return Based(reading, terms, *base_of(reading, terms, request))
 
 

@@ -16,6 +16,7 @@ def documents_in(name: str) -> Iterator[tuple[list[Document], list[Finding]]]:
     Raises OSError where it cannot be opened, and TrainyardError for a document that is too large.
     """
     from trainyard.base.documents import load
+    from trainyard.base.documents.decode import finding_of
     from trainyard.base.documents.pieces import pieces
     from trainyard.base.errors import TrainyardError
     from trainyard.base.limits import DOCUMENT_BYTES, MIB
@@ -28,6 +29,9 @@ def documents_in(name: str) -> Iterator[tuple[list[Document], list[Finding]]]:
             if piece.too_large:
                 most = DOCUMENT_BYTES // MIB
                 raise TrainyardError(f"{called(name)}:{piece.line}: document has more than {most} MiB; split it")
-            yield load(piece.data, file=called(name), first_line=piece.line)
+            if piece.problem is not None:
+                yield [], [finding_of(piece.problem, called(name), 0)]
+            else:
+                yield load(piece.data, file=called(name), first_line=piece.line)
     if not count:
         yield load(b"", file=called(name))

@@ -70,9 +70,8 @@ def command(
             folder,
             options | {"live": live or None, "empty": empty or None, "makefile": makefile, "no-make": no_make or None},
         )
-    if no_make and (makefile or ci):
-        other = "--makefile" if makefile else "--ci"
-        raise SpecError(f"--no-make cannot be combined with {other}; remove one, or use --makefile trainyard.mk")
+    if no_make and makefile:
+        raise SpecError("--no-make cannot be combined with --makefile; remove one")
     if makefile is not None and (wrong := wrong_name(makefile)):
         raise SpecError(wrong)
     named = None if no_make else makefile or MAKEFILE
@@ -102,6 +101,7 @@ def upgraded(folder: Path, options: Mapping[str, str | bool | None]) -> int:
     """Pin this release in a repository that another one has begun; all else is as its owner has it."""
     from trainyard.base.errors import SpecError
     from trainyard.base.system import files
+    from trainyard.faces.drafts.makefiles import makefile_of
     from trainyard.faces.drafts.skeleton import pinned
     from trainyard.faces.drafts.wheel import FOLDER, wheel_of
 
@@ -118,7 +118,7 @@ def upgraded(folder: Path, options: Mapping[str, str | bool | None]) -> int:
         if wheel.place != f"./{FOLDER}/{old.name}":
             files.remove(old, top=folder)
             say(f"removed {old}")
-    say(f"pinned {wheel.place}; next: run make synth on a new branch")
+    say(f"pinned {wheel.place}; next: run {synth(makefile_of(folder))} on a new branch")
     return 0
 
 
@@ -180,8 +180,11 @@ def steps(makefile: str | None) -> str:
     """Return the commands that set up a new repository, render it and check it."""
     from trainyard.faces.drafts.makefiles import called
 
-    if makefile is not None:
-        return called("make synth && make check", makefile)
-    install = ".venv/bin/python -P -m pip install --require-hashes --no-deps --requirement install"
-    programs = [".venv/bin/trainyard synth", ".venv/bin/trainyard check"]
-    return " && ".join(["python3 -m venv .venv", f"{install}/trainyard.txt", f"{install}/requirements.txt", *programs])
+    return f"{synth(makefile)} && {called('make check', makefile)}"
+
+
+def synth(makefile: str | None) -> str:
+    """Return the commands that install what is pinned, and render."""
+    from trainyard.faces.drafts.makefiles import INSTALL, called
+
+    return " && ".join([*(INSTALL if makefile is None else ()), called("make synth", makefile)])

@@ -13,6 +13,8 @@ from trainyard.base.system.data import minors
 from trainyard.base.system.repository import CLUSTERS, cluster_file
 from trainyard.base.versions import order
 from trainyard.faces.drafts.questions import FileDraft, Question, split, whole_number
+from trainyard.specs.distributions import SERVICES
+from trainyard.specs.gpus import generation_of
 from trainyard.specs.reading import layout
 from trainyard.specs.releases import releases
 from trainyard.specs.shapes import Shape, names, preset
@@ -30,9 +32,6 @@ CHANNELS = "dra-driver-nvidia-gpu"
 
 NVLINK, GPU_CLIQUE = "domain", "nvidia.com/gpu.clique"
 """A level of the topology, and the label by which GPU feature discovery tells NVLink domains apart."""
-
-PROVIDED = ("aws-", "gke-", "gb200-")
-"""Shapes of providers, who bring driver and device plugin along."""
 
 PRIORITIES = {"low": 0, "normal": 100, "high": 1000}
 
@@ -54,12 +53,12 @@ class ClusterDraft(FileDraft):
         yield Question("queue", "name of the queue", default="training", wrong=in_name("queue"))
         known = minors()
         yield Question("kubernetes", "Kubernetes", known, default=known[max(len(known) - 2, 0)])
-        provided = self.answers["shape"].startswith(PROVIDED)
         words = "who installs the GPU operator: trainyard, or provider"
         choices = ("trainyard", "provider")
-        default = choices[provided]
         gpus = self.shape.gpus
         if gpus is not None:
+            provided = gpus.vendor == "nvidia" and (self.shape.provider is not None or self.shape.nvlink_nodes > 1)
+            default = choices[provided]
             yield Question("gpu-operator", words, choices, default=default)
         if gpus is not None and gpus.vendor == "amd":
             words = "how users get access to the GPUs: udev (Trainyard renders a rule) or open (they have it already)"
@@ -101,11 +100,22 @@ class ClusterDraft(FileDraft):
             "kubernetes": self.answers["kubernetes"],
             "argocd": {"version": newest("argo-cd"), "destination": {"name": self.answers["name"]}},
             **topology,
+            **self.system(),
             "pools": {self.answers["pool"]: pool},
             "operators": self.operators(),
             "priorities": dict(PRIORITIES),
             "queues": {self.answers["queue"]: queue},
         }
+
+    def system(self) -> dict[str, Any]:
+        """Return the software of nodes, where it follows from the shape: a cloud's service, a driver that knows it."""
+        system: dict[str, Any] = {}
+        if self.shape.provider in SERVICES:
+            system["distribution"] = SERVICES[self.shape.provider]
+        gpus = generation_of(self.shape.gpus.product) if self.shape.gpus else None
+        if gpus is not None and gpus.driver is not None:
+            system["gpuDriverVersion"] = gpus.driver
+        return {"system": system} if system else {}
 
     def operators(self) -> dict[str, Any]:
         """Return the newest releases of what the shape needs, and of what these need."""

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
+
+from trainyard.base.limits import MIB
 
 MAKEFILE, PREFIX = "Makefile", "trainyard-"
 
@@ -15,6 +18,18 @@ VARIABLE = re.compile(r"\b(PYTHON|BIN|RUN|READY|PIP|ARGS)\b(?=\)| \?= | := |=/)"
 GLOBAL = re.compile(r"(?m)^(?:SHELL|\.DEFAULT_GOAL) .*\n")
 """What would count for the Makefile that includes this one."""
 CALL = re.compile(rf"\bmake ({'|'.join(TARGETS)})\b")
+PROGRAM_CALL = re.compile(r"\bmake (synth|plan|check)\b")
+SETUP_STEP = re.compile(r"(?m)^(?P<indent> *)(?P<key>- |run: )make setup$")
+INSTALL = (
+    "python3 -m venv .venv",
+    ".venv/bin/python -P -m pip install --require-hashes --no-deps --requirement install/trainyard.txt",
+    ".venv/bin/python -P -m pip install --require-hashes --no-deps --requirement install/requirements.txt",
+)
+"""What the target `setup` does, for who has no make."""
+KUBECONFORM = (
+    "command -v kubeconform || .venv/bin/python -P -m trainyard.base.system.kubeconform .tools/bin || "
+    "echo 'kubeconform is missing, so one schema engine checks instead of two' >&2"
+)
 LONGEST = len(f"{PREFIX}setup")
 
 
@@ -36,6 +51,27 @@ def included(text: str, name: str) -> str:
     return text.replace(phony, f".PHONY: {' '.join(PREFIX + target for target in TARGETS)}")
 
 
-def called(text: str, name: str) -> str:
-    """Return a text whose commands call the targets of a makefile by their names there."""
+def called(text: str, name: str | None) -> str:
+    """Return a text whose commands call the targets of a makefile by their names there, or do without one."""
+    if name is None:
+        return PROGRAM_CALL.sub(r".venv/bin/trainyard \1", SETUP_STEP.sub(setup_step, text))
     return text if name == MAKEFILE else CALL.sub(rf"make -f {name} {PREFIX}\1", text)
+
+
+def setup_step(found: re.Match[str]) -> str:
+    """Return the step of a pipeline that installs without make, in the form of the one that it stands for."""
+    indent, key = found["indent"], found["key"]
+    commands = [*INSTALL, KUBECONFORM]
+    if key == "- ":
+        return "\n".join(f"{indent}- {command}" for command in commands)
+    return "\n".join([f"{indent}{key}|", *(f"{indent}  {command}" for command in commands)])
+
+
+def makefile_of(folder: Path) -> str | None:
+    """Return the name of the makefile that a repository has from us, None for none."""
+    for path in sorted(folder.iterdir(), key=lambda path: path.name != MAKEFILE):
+        if NAME.fullmatch(path.name) and path.is_file() and path.stat().st_size < MIB:
+            target = "" if path.name == MAKEFILE else PREFIX
+            if re.search(rf"(?m)^{target}synth:".encode(), path.read_bytes()):
+                return path.name
+    return None

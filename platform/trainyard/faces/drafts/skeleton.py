@@ -99,7 +99,7 @@ def files(answers: Answers) -> Iterator[tuple[str, bytes]]:
     for source, target in chosen.items():
         text = (PACKAGE / "faces/drafts/skeleton" / source).read_text(encoding="utf-8")
         if target != MAKEFILE:
-            yield replaced(target, words), called(replaced(text, words), answers.makefile or MAKEFILE).encode()
+            yield replaced(target, words), called(replaced(text, words), answers.makefile).encode()
         elif answers.makefile is not None:
             own = answers.makefile == MAKEFILE
             yield answers.makefile, (text if own else included(text, answers.makefile)).encode()

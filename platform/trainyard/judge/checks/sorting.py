@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from trainyard.base.documents import Document, load
+from trainyard.base.documents.decode import finding_of
+from trainyard.base.documents.pieces import Piece
 from trainyard.base.documents.templates import name_template
 from trainyard.base.findings import Finding
 from trainyard.base.manifests import Manifest, expand
@@ -87,6 +89,13 @@ def decode(name: str, data: bytes, line: int = 1) -> Sorted:
     return Sorted(
         kept, [*findings, *odd], 1 + max((number for number in numbers if number is not None), default=-1), +passed
     )
+
+
+def of_piece(name: str, piece: Piece) -> Sorted:
+    """Decode a piece of a stream; an item of a List that is no object counts as a document."""
+    if piece.problem is None:
+        return decode(name, piece.data, piece.line)
+    return Sorted([], [finding_of(piece.problem, name, 0)], 1, Counter())
 
 
 def is_seen(data: bytes) -> bool:

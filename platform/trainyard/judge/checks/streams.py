@@ -45,7 +45,7 @@ class Stream:
             self.judge = aware(first, [manifest.value for manifest in self.others])
             self.kept += map(self.judge.judge, self.others)
         for piece in pieces(self.read):
-            found = sorting.decode(self.name, piece.data, piece.line)
+            found = sorting.of_piece(self.name, piece)
             result = Result(findings=found.findings, passed=found.passed, others=found.other_files(self.name))
             before = [kept.manifest for kept in self.kept]
             shaping = [manifest for manifest in found.manifests if manifest.kind in SHAPING]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -34,6 +35,8 @@ class AmdGpuOperator(Operator):
         for name, pool in pools(site.cluster).items():
             spec = merge(device_config(name, pool, site.components), own if isinstance(own, dict) else {})
             at = ("pools", name)
+            if pool.partition is not None:
+                yield profiles(site, name, pool)
             yield Resource("amd.com/v1alpha1", "DeviceConfig", name, at, site.facts.namespace, fields={"spec": spec})
 
 
@@ -54,6 +57,7 @@ def device_config(name: str, pool: Pool, components: Mapping[str, Any]) -> dict[
         "selector": {POOL: name},
         "commonConfig": {"initContainerImage": image.get("init")},
         "driver": {"enable": False},
+        **manager(name, pool, components),
         "devicePlugin": {
             "devicePluginImage": image.get("devicePlugin"),
             "enableDevicePlugin": True,
@@ -69,6 +73,36 @@ def device_config(name: str, pool: Pool, components: Mapping[str, Any]) -> dict[
             "tolerations": past,
         },
     }
+
+
+def profile_name(pool: str) -> str:
+    """Return the name of the ConfigMap with the modes of a pool's GPUs."""
+    return f"trainyard-partition-{pool}"
+
+
+def manager(name: str, pool: Pool, components: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the part of a DeviceConfig that sets the mode of GPUs; nodes get it once a person labels them."""
+    if pool.partition is None:
+        return {}
+    image = components.get("configManager", {}).get("image")
+    past = tolerations([pool]) or None
+    config = {"name": profile_name(name)}
+    return {"configManager": {"enable": True, "image": image, "config": config, "configManagerTolerations": past}}
+
+
+def profiles(site: Site, name: str, pool: Pool) -> Resource:
+    """Return the ConfigMap of the device config manager: a profile that has the pool's name.
+
+    Source: ROCm/gpu-operator v1.5.1 docs/dcm/device-config-manager-configmap.md.
+    """
+    assert pool.partition is not None
+    assert pool.node.gpus is not None
+    cards = pool.node.gpus.count // pool.partition.parts
+    modes = {"computePartition": pool.partition.compute, "memoryPartition": pool.partition.memory}
+    profile = {"skippedGPUs": {"ids": []}, "profiles": [{**modes, "numGPUsAssigned": cards}]}
+    text = json.dumps({"gpu-config-profiles": {name: profile}}, indent=2) + "\n"
+    at, fields = ("pools", name, "partition"), {"data": {"config.json": text}}
+    return Resource("v1", "ConfigMap", profile_name(name), at, site.facts.namespace, fields=fields)
 
 
 OPERATOR = AmdGpuOperator()

@@ -38,7 +38,7 @@ def trainer(run: Run, size: RoleSize, process: Process, *, name: str) -> dict[st
     """Return the container that trains: requests are limits, so that the pod is Guaranteed, unless it is untied."""
     return {
         "name": name,
-        "image": run.job.image,
+        "image": run.job.image_name,
         "imagePullPolicy": "IfNotPresent",
         "command": list(process.command),
         "args": list(process.args),

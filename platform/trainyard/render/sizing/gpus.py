@@ -21,6 +21,9 @@ MIG_CONFIG = "nvidia.com/mig.config"
 PLUGIN_CONFIG = "nvidia.com/device-plugin.config"
 """Labels of nodes by which the GPU Operator's MIG manager and device plugin choose a configuration."""
 
+PARTITION_PROFILE = "dcm.amd.com/gpu-config-profile"
+"""Label of nodes by which AMD's device config manager chooses a profile (ROCm/gpu-operator v1.5.1 docs/dcm)."""
+
 PRODUCT = "nvidia.com/gpu.product"
 
 SLICES = 7
@@ -207,6 +210,8 @@ def labels(name: str, pool: Pool) -> dict[str, str]:
 
 def configured_labels(name: str, pool: Pool) -> dict[str, str]:
     """Return the labels by which nodes get the pool's configuration of GPUs, and the product that they then have."""
+    if pool.partition is not None:
+        return {PARTITION_PROFILE: name}
     if pool.sharing is not None:
         return {PLUGIN_CONFIG: name}
     if pool.mig is None:

@@ -19,6 +19,9 @@ Installer = Literal["operator", "system"]
 DEFAULT = "systemd"
 """The distribution of a cluster that names none."""
 
+SERVICES = {"aws": "eks", "azure": "aks", "google": "gke-cos", "oracle": "oke"}
+"""The usual distribution on machines of each cloud."""
+
 
 class Cni(Spec):
     """Folders of a node that programs for second networks write to."""
@@ -69,6 +72,8 @@ class Distribution(Spec):
     """A distribution: container runtime, folders, GPU software, security of pods, and operators that it excludes."""
 
     title: Text
+    provider: Text | None = None
+    """Cloud whose service it is, whose nodes are machines of that cloud; default: it runs anywhere."""
     runtime: Runtime = "containerd"
     brings_runtime: StrictBool = True
     """Whether the runtime is the distribution's, so that no other can be there."""

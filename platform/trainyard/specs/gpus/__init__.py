@@ -30,12 +30,16 @@ class Generation(Spec):
     """First branch of NVIDIA's driver that knows all of them, such as 570."""
     last_driver: Count | None = None
     """Last branch of NVIDIA's driver that knows them; default: none yet."""
+    driver: Text | None = None
+    """Release of the last branch that new clusters install; default: the operator's own."""
     first_cuda: Text | None = None
     """First CUDA or ROCm release whose compilers and libraries know all of them."""
     last_cuda: Text | None = None
     """Last CUDA or ROCm release whose libraries know them; default: none yet."""
     modules: tuple[Modules, ...] = ("open", "proprietary")
     """Kernel modules of NVIDIA's driver that work with them."""
+    partitions: tuple[Text, ...] = ()
+    """Modes of AMD GPUs in which a card shows itself as several GPUs, such as `CPX/NPS4`; default: none."""
     sources: dict[str, Text]
     """Source of each fact: field -> document."""
 

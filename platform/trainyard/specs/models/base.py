@@ -38,7 +38,9 @@ JOB_NAME = re.compile(r"[a-z][-a-z0-9]*")
 class Spec(BaseModel):
     """A frozen model that refuses unknown fields and is written in camelCase."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True, defer_build=True
+    )
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:

@@ -46,3 +46,26 @@ class Sharing(Spec):
                 "replicas", f"has replicas: {self.replicas}, but MPS allows at most {MOST_REPLICAS}; lower replicas"
             )
         return self
+
+
+PARTS = {"SPX": 1, "DPX": 2, "QPX": 4, "CPX": 8}
+"""GPUs that one card with eight compute dies becomes, by compute mode (AMD GPU driver documentation, partitioning)."""
+
+
+class Partition(Spec):
+    """Mode of AMD GPUs, in which each card shows itself as several GPUs."""
+
+    compute: Literal["SPX", "DPX", "QPX", "CPX"]
+    """`SPX`: a card is one GPU; `DPX`, `QPX`, `CPX`: two, four, eight."""
+    memory: Literal["NPS1", "NPS2", "NPS4"] = "NPS1"
+    """`NPS1`: all parts use the whole memory of the card; `NPS2`, `NPS4`: it is split into two or four ranges."""
+
+    @property
+    def parts(self) -> int:
+        """GPUs that a card becomes."""
+        return PARTS[self.compute]
+
+    @property
+    def mode(self) -> str:
+        """The pair of modes as AMD writes it, such as `CPX/NPS4`."""
+        return f"{self.compute}/{self.memory}"

@@ -22,7 +22,6 @@ from trainyard.specs.models.base import (
     Bytes,
     Count,
     Form,
-    Image,
     MountPath,
     Name,
     Reason,
@@ -38,6 +37,7 @@ from trainyard.specs.models.base import (
 from trainyard.specs.models.bounds import few
 from trainyard.specs.models.disks import Scratched
 from trainyard.specs.models.gpus import Profile
+from trainyard.specs.models.images import AnyImage, ImageWithSoftware, image_name
 from trainyard.specs.models.mounts import EnvFrom, Mount
 from trainyard.specs.models.roles import Array, Role
 from trainyard.specs.models.start import Command, Module, Program
@@ -188,8 +188,8 @@ class Job(Spec):
     needs."""
     runtime: Name | None = None
     """For kind TrainJob: a runtime in `platform/extra` to use instead of one that Trainyard writes for the run."""
-    image: Image
-    """Container image by digest: `registry/path@sha256:…`."""
+    image: AnyImage
+    """Container image by digest: `registry/path@sha256:…`, or `{name: …, cuda: "12.8"}` with the GPU software in it."""
     program: Program | None = None
     """Path of the script in the image, without `python` or `torchrun` before it."""
     module: Module | None = None
@@ -303,6 +303,16 @@ class Job(Spec):
     """Free text for readers."""
     owner: StrictStr | None = None
     """Person or group responsible for the job."""
+
+    @property
+    def image_name(self) -> str:
+        """The image as nodes pull it."""
+        return str(image_name(self.image))
+
+    @property
+    def software(self) -> ImageWithSoftware | None:
+        """The image with the GPU software that the job says is in it; None where it names the image alone."""
+        return self.image if isinstance(self.image, ImageWithSoftware) else None
 
     @property
     def step(self) -> bool:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, StrictBool, StrictStr, Tag, model_validator
 
+from trainyard.base.quantities import Quantity
 from trainyard.specs.models.base import (
     Amount,
     Count,
@@ -22,7 +23,7 @@ from trainyard.specs.models.base import (
 )
 from trainyard.specs.models.daemons import PoolDaemon, kept_share
 from trainyard.specs.models.disks import LocalDisks
-from trainyard.specs.models.gpus import Mig, Sharing
+from trainyard.specs.models.gpus import Mig, Partition, Sharing
 from trainyard.specs.models.system import System
 from trainyard.specs.shapes import PciAddress, Shape, preset
 
@@ -39,6 +40,19 @@ Shaped = Annotated[
     Annotated[Name, Tag("preset")] | Annotated[Shape, Tag("spelled out")],
     Discriminator(lambda value: "spelled out" if isinstance(value, (dict, Shape)) else "preset"),
 ]
+
+
+def split_gpus(shape: Shape, parts: int) -> dict[str, Any]:
+    """Return the GPUs of a shape and of its NUMA nodes, where each card shows itself as several GPUs."""
+    if shape.gpus is None:
+        return {}
+    memory = Quantity.parse(shape.gpus.memory).amount / parts
+    gpus = {"count": shape.gpus.count * parts, "memory": str(int(memory))}
+    numa = tuple(
+        node.model_copy(update={"gpus": tuple(card * parts + part for card in node.gpus for part in range(parts))})
+        for node in shape.numa
+    )
+    return {"gpus": shape.gpus.model_copy(update=gpus), "numa": numa}
 
 
 class Taint(Spec):
@@ -131,6 +145,8 @@ class Pool(Spec):
     """How MIG splits the GPUs; default: GPUs stay whole."""
     sharing: Sharing | None = None
     """How several pods share each GPU; default: they do not."""
+    partition: Partition | None = None
+    """Mode of AMD GPUs; nodes, quotas and jobs then count the GPUs that cards become. Default: SPX with NPS1."""
     nvlink: Name | None = None
     """Level of the topology that is one NVLink domain, if NVLink connects several nodes."""
     kubelet: Kubelet | None = None
@@ -178,6 +194,8 @@ class Pool(Spec):
         known |= self.named_nics(shape)
         if self.daemons:
             known["daemons"] = kept_share(self.daemons)
+        if self.partition is not None:
+            known |= split_gpus(shape, self.partition.parts)
         return shape.model_copy(update=known) if known else shape
 
     def named_nics(self, shape: Shape) -> dict[str, Any]:

@@ -91,8 +91,15 @@ class Share(Spec):
     """Bytes of memory."""
 
 
+Provider = Literal["aws", "azure", "coreweave", "google", "oracle"]
+"""Clouds whose machines there are presets for."""
+
+
 class Shape(Spec):
     """One node: its capacity, the parts for the system and for daemons, and the NUMA nodes of its devices."""
+
+    provider: Provider | None = None
+    """Cloud that rents the machine; labels and reservations are those of its Kubernetes service. Default: none."""
 
     cpus: Annotated[StrictInt, Field(ge=1, le=MOST_CPUS)]
     """Number of logical CPUs."""

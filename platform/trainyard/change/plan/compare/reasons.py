@@ -7,14 +7,14 @@ from typing import Any
 
 from trainyard.base.documents.differences import FieldChange, field_changes
 from trainyard.change.plan.effects import Changed
-from trainyard.specs.run import OUTSIDE_DIGEST
+from trainyard.specs.run import restarting_fields
 
 
 def in_job(before: Any, after: Any) -> tuple[Changed, ...]:
     """Return the fields of a job's file that differ and restart it."""
     if not isinstance(before, Mapping) or not isinstance(after, Mapping):
         return ()
-    old, new = ({key: item[key] for key in item if key not in OUTSIDE_DIGEST} for item in (before, after))
+    old, new = restarting_fields(before), restarting_fields(after)
     return tuple(changed(field_change, field_change.path) for field_change in field_changes(old, new))
 
 

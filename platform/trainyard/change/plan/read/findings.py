@@ -89,6 +89,6 @@ def rendered(root: Path, version: str, ref: str | None, *, automated: bool) -> t
             return None, "Node is missing; the files in generated/ were checked as they are"
     except ToolError as error:
         return None, str(error)
-    outcome = session.run(root, version, ref=ref, checking=True, automated=automated)
+    outcome = session.run(root, version, ref=ref, checking=True, automated=automated, looking=True)
     outcome.save()
     return outcome, ""

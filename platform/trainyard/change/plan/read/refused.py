@@ -50,7 +50,7 @@ def judge_change(root: Path, version: str, *, ref: str | None = None, automated:
     """
     if find_spec("cdk8s") is None:
         return unrendered(root, ref)
-    outcome = session.run(root, version, ref=ref, checking=True, automated=automated)
+    outcome = session.run(root, version, ref=ref, checking=True, automated=automated, looking=True)
     outcome.save()
     tree, work, specs = outcome.tree, outcome.work, outcome.specs
     if outcome.judged is None:

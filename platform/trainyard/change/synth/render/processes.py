@@ -18,6 +18,7 @@ from trainyard.base.system import progress, reads
 from trainyard.base.system.pool import split_off
 from trainyard.base.system.reads import Seen
 from trainyard.base.system.repository import cluster_file
+from trainyard.change.synth.render.plain_runs import run_folder
 from trainyard.change.synth.render.text import Rendered
 from trainyard.render.kinds import Resolved
 from trainyard.specs.sources import Specs
@@ -53,6 +54,8 @@ class Rendering:
     root: Path
     """Where programs of one's own are."""
     policies: Sequence[Mapping[str, Any]] = ()
+    looking: bool = False
+    """Whether nobody writes what is rendered, so that runs need no Node."""
 
     def render(self, clusters: Sequence[str], runs: Sequence[Resolved]) -> list[Rendered]:
         """Return every folder of the clusters, runs' own apart, and of the runs."""
@@ -91,17 +94,21 @@ class Rendering:
 
     def part(self, part: Part) -> Iterator[Rendered]:
         """Yield the folders of one part, in this process."""
-        folders = _load()
         for name in part.clusters:
             with reads.about(cluster_file(name)):
                 specs = replace(self.specs, jobs=())
-                rendered = list(folders.cluster_folders(specs, name, self.policies, self.root))
+                rendered = list(_load().cluster_folders(specs, name, self.policies, self.root))
             yield from rendered
-        made = folders.run_folders(part.runs)
+        made = iter(()) if self.looking or not part.runs else _load().run_folders(part.runs)
         for run in part.runs:
             with reads.about(run.run.source.file):
-                folder = next(made)
+                folder = self.looked_at(run) if self.looking else next(made)
             yield folder
+
+    def looked_at(self, run: Resolved) -> Rendered:
+        """Return the folder of a run that nobody writes."""
+        folder: Rendered = run_folder(run) or next(_load().run_folders([run]))
+        return folder
 
 
 def split(whole: Part, weight: int) -> list[Part]:

@@ -10,6 +10,7 @@ from trainyard.base.images import is_of_registry
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.names import UNKNOWN_CLUSTER, present
 from trainyard.judge.preflight.subjects import NAMED, OneJob
+from trainyard.specs.models.images import ImageWithSoftware
 from trainyard.specs.models.job import Job
 from trainyard.specs.models.repository import Repository
 from trainyard.specs.sources import JobFile
@@ -49,7 +50,7 @@ def check_image(file: JobFile, repository: Repository) -> Iterator[Finding]:
 
 def images(job: Job) -> Iterator[tuple[Path, str]]:
     """Yield every image that a job names, with its field."""
-    yield ("image",), job.image
+    yield ("image", "name") if isinstance(job.image, ImageWithSoftware) else ("image",), job.image_name
     for field, containers in (("initContainers", job.init_containers), ("containers", job.containers)):
         for index, container in enumerate(containers):
             if isinstance(image := container.get("image"), str):
