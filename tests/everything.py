@@ -62,6 +62,7 @@ EVERYTHING: dict[str, Any] = fields(
             "addresses": "10.56.0.0/16",
             "pools": ["h100"],
             "trafficClass": 106,
+            "qos": {"by": "provided"},
         },
         "cidrs": {"pods": "10.0.0.0/14", "services": "10.4.0.0/16", "nodes": "10.8.0.0/20"},
         "operators": OPERATORS,
