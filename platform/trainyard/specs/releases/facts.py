@@ -89,6 +89,8 @@ class Use(Spec):
     """Gangs that are kept together in this way."""
     attach: tuple[Attach, ...] = ()
     """An RDMA fabric whose pods are attached in one of these ways."""
+    fabric: tuple[Name, ...] = ()
+    """A fabric of one of these types, with nodes on it."""
     unless: tuple[Name, ...] = ()
     """Operators that do the same where they are ours to install."""
     why: Text
