@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from trainyard.render.operators.base import Operator, Site, tolerations
-from trainyard.render.sizing.fabrics import fabric_type
+from trainyard.render.sizing.fabrics import fabric_type, fabric_types
+
+TYPE = "efa"
+"""The type of fabric that its devices are for."""
 
 
 class EfaDevicePlugin(Operator):
@@ -15,8 +18,10 @@ class EfaDevicePlugin(Operator):
 
     def values(self, site: Site) -> dict[str, Any]:
         """Let the plugin run on the tainted nodes of the fabric: the chart tolerates critical add-ons alone."""
-        cluster = site.cluster
-        found = tolerations(pool for name, pool in cluster.pools.items() if fabric_type(cluster).reaches(cluster, name))
+        cluster, fabric = site.cluster, fabric_types()[TYPE]
+        if fabric_type(cluster) is not fabric:
+            return {}
+        found = tolerations(pool for name, pool in cluster.pools.items() if fabric.reaches(cluster, name))
         return {"tolerations": found} if found else {}
 
 
