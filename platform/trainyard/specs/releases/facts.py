@@ -171,6 +171,8 @@ class Facts(Spec):
     """False for a project that others install, or that comes with another's chart."""
     fills_secret: SubdomainName | None = None
     """Secret that comes empty, and that the operator fills with the certificate of its webhook."""
+    has_types: StrictBool = True
+    """False for a project that defines no kinds of its own, so that nobody misses its API types."""
     crds: tuple[SubdomainName, ...] = ()
     """CustomResourceDefinitions that it owns; unsaid: those of its API types."""
     brings_crds: tuple[SubdomainName, ...] = ()
