@@ -33,10 +33,13 @@ KUBELET = {
 EXCLUDED = {other.operator for facts in releases().values() for other in facts.excludes}
 """Operators that another one of these does not bear beside it."""
 
+BROUGHT = {"node-feature-discovery"}
+"""What another of these brings along."""
+
 OPERATORS: dict[str, Any] = {
     name: {"version": max(releases()[name].releases, key=order)}
     for name in operators()
-    if name in releases() and name not in EXCLUDED
+    if name in releases() and name not in EXCLUDED | BROUGHT
 }
 """Every operator that can be installed beside the others, at its newest release."""
 
@@ -62,6 +65,7 @@ EVERYTHING: dict[str, Any] = fields(
             "addresses": "10.56.0.0/16",
             "pools": ["h100"],
             "trafficClass": 106,
+            "qos": {"by": "provided"},
         },
         "cidrs": {"pods": "10.0.0.0/14", "services": "10.4.0.0/16", "nodes": "10.8.0.0/20"},
         "operators": OPERATORS,

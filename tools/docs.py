@@ -21,6 +21,7 @@ import docs_distributions  # noqa: E402
 import docs_fields  # noqa: E402
 import docs_pictures  # noqa: E402
 import docs_rules  # noqa: E402
+import docs_transports  # noqa: E402
 from trainyard.base.findings import Layer  # noqa: E402
 from trainyard.faces.cli import build, commands  # noqa: E402
 from trainyard.faces.report.json_ import schema  # noqa: E402
@@ -116,6 +117,7 @@ def pages() -> dict[Path, str]:
     made = {"rules": docs_rules.page(ROOT), "cli": cli(), "storage": storage(), "decisions/README": decisions()}
     made |= {"reference/shapes": docs_data.shapes(), "reference/releases": docs_data.operators(ROOT / "schemas")}
     made["reference/gpus"] = docs_data.gpus_page()
+    made["reference/transports"] = docs_transports.page()
     made |= {"reference/kinds": docs_data.behaviours(), "reference/distributions": docs_distributions.page()}
     made |= {f"reference/{name}": docs_fields.page(name) for name in docs_fields.MODELS}
     texts = {ROOT / "docs" / f"{name}.md": "\n".join(lines).rstrip() + "\n" for name, lines in made.items()}

@@ -234,6 +234,7 @@ def uses(use: Any) -> str:
     parts = [f"queues of {use.queues}"] if use.queues else []
     parts += [f"`gang: {use.gang}`"] if use.gang else []
     parts += [f"`attach: {' or '.join(use.attach)}`"] if use.attach else []
+    parts += [f"a fabric of type `{' or '.join(use.fabric)}`"] if use.fabric else []
     without = f", unless {' or '.join(use.unless)} is there" if use.unless else ""
     return " or ".join(parts) + without
 

@@ -6,7 +6,9 @@ import json
 
 from command import call
 from conftest import ROOT
+from trainyard.render.operators.listing import project
 from trainyard.specs.releases import releases
+from trainyard.upstream.apiserver.catalog.releases import Shelf
 
 
 def test_all_that_a_cluster_may_name_is_listed():
@@ -17,8 +19,14 @@ def test_all_that_a_cluster_may_name_is_listed():
     assert set(releases()) <= set(lines)
     kueue = "0.19.2 on Kubernetes from 1.29; 0.18.6 on Kubernetes from 1.29 (can be installed)"
     assert lines["kueue"].split(maxsplit=1)[1] == kueue
-    assert lines["node-feature-discovery"].endswith("(with managed: false)")
+    assert lines["node-feature-discovery"].endswith("(can be installed)")
     assert lines["keda"].endswith("(only checked)")
+
+
+def test_what_others_install_is_told_apart():
+    """A project that Trainyard has no chart for can be named as somebody else's."""
+    facts = releases()["node-feature-discovery"].model_copy(update={"chart": None, "installable": False})
+    assert project("own-operator", facts, Shelf(ROOT / "schemas"))["use"] == "with managed: false"
 
 
 def test_one_operator_for_a_program():

@@ -97,6 +97,10 @@ BRINGS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {name: choice for name, choice in OPERATORS.items() if name not in {"gpu-operator", "network-operator"}},
         {"amd-gpu-operator": True},
     ),
+    "none where it is ours by itself": (
+        {**OPERATORS, NFD: {"version": "0.19.0"}},
+        {"gpu-operator": False, "amd-gpu-operator": False, "network-operator": False},
+    ),
     "none where it is installed by itself": (
         {**OPERATORS, NFD: {"version": "0.19.0", "managed": False}},
         {"gpu-operator": False, "amd-gpu-operator": False, "network-operator": False},

@@ -57,6 +57,16 @@ def test_the_daemon_ends_with_the_program(fabric, name):
     assert counted["cpu"] == worker.cpus.value + 2 <= 205
 
 
+NETS = {"TCPXO": (TCPXO, "FasTrak"), "TCPX, whose name changes": (TCPX, None), "RDMA": (GIB, "gIB")}
+
+
+@pytest.mark.parametrize(("fabric", "name"), NETS.values(), ids=NETS)
+def test_a_missing_plugin_fails_at_once(fabric, name):
+    """NCCL takes the plugin of the node by its name, or none: it never trains over TCP without a word."""
+    env = make_sizing(cluster=cluster(fabric), gpus_per_node=8, fabric="rdma").worker.env
+    assert (env["NCCL_NET"].value if "NCCL_NET" in env else None) == name
+
+
 def test_libraries_and_their_settings_come_from_the_node():
     """The script of the node's installer is read before the program, which then takes the shell's place."""
     job = make_resolved(cluster=cluster(TCPXO), gpus_per_node=8, fabric="rdma", nodes=2)

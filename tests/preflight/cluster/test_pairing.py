@@ -35,9 +35,9 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
         "operator 'kueu' does not exist in Trainyard; did you mean 'kueue'?",
     ),
     "an operator that is only known": (
-        {"operators": but(node_feature_discovery={"version": "0.19.0"})},
-        "error pairing/not-installable operators.node-feature-discovery",
-        "Trainyard cannot install operator 'node-feature-discovery'; install it yourself, and set managed: false",
+        {"operators": but(argo_cd={"version": "3.5.1"})},
+        "error pairing/not-installable operators.argo-cd",
+        "Trainyard cannot install operator 'argo-cd'; install it yourself, and set managed: false",
     ),
     "a release that is not carried": (
         {"operators": but(kueue={"version": "0.19.0"})},

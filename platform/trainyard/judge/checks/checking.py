@@ -33,6 +33,7 @@ from trainyard.render.tree import layout
 from trainyard.render.tree.origins import SpecLine
 from trainyard.render.tree.snapshot import Snapshot
 from trainyard.specs import Cluster
+from trainyard.specs.releases import release
 from trainyard.specs.sources import Specs
 from trainyard.upstream.apiserver import Catalog, Judge, Judgement, aware
 from trainyard.upstream.apiserver.allowed import Allowed
@@ -174,7 +175,8 @@ class Checking:
             return source.location(path) if source else Location(cluster_file(name))
 
         folder = schemas_dir(self.home)
-        for operator in sorted(set(cluster.operators) - set(Shelf(folder).projects())):
+        typed = {name for name in cluster.operators if (facts := release(name)) is None or facts.has_types}
+        for operator in sorted(typed - set(Shelf(folder).projects())):
             result.skipped.append(
                 Skipped("schema", f"operator {operator!r} has no API types here; `make schemas` imports")
             )

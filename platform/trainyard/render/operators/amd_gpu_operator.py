@@ -9,8 +9,12 @@ from typing import Any
 from trainyard.base.labels import POOL
 from trainyard.render.operators.base import Operator, Site, merge, tolerations
 from trainyard.render.parts.objects import Resource
+from trainyard.render.sizing.software import nvidia_pools
 from trainyard.specs import Cluster, Pool
+from trainyard.specs.models.system import System
 from trainyard.specs.releases.facts import lookup
+
+OPENSHIFT = "openshift"
 
 
 class AmdGpuOperator(Operator):
@@ -33,7 +37,8 @@ class AmdGpuOperator(Operator):
         """Yield a DeviceConfig for each pool; the values' own `deviceConfig.spec` is merged over it."""
         own = lookup(site.choice.values, "deviceConfig.spec")
         for name, pool in pools(site.cluster).items():
-            spec = merge(device_config(name, pool, site.components), own if isinstance(own, dict) else {})
+            base = {**device_config(name, pool, site.components), "driver": driver(site.cluster, name)}
+            spec = merge(base, own if isinstance(own, dict) else {})
             at = ("pools", name)
             if pool.partition is not None:
                 yield profiles(site, name, pool)
@@ -46,8 +51,37 @@ def pools(cluster: Cluster) -> dict[str, Pool]:
     return {name: pool for name, pool in found.items() if pool.node.gpus and pool.node.gpus.vendor == "amd"}
 
 
+def stated(cluster: Cluster, pool: str) -> System:
+    """Return the system that the file states for an AMD pool: its own fields, else the cluster's.
+
+    Beside NVIDIA's GPUs the cluster's installer and release are those of NVIDIA's driver, and count for no AMD pool.
+    """
+    own, shared = cluster.pools[pool].system, System() if nvidia_pools(cluster) else cluster.system
+    return own.model_copy(
+        update={
+            "gpu_driver": own.gpu_driver or shared.gpu_driver,
+            "gpu_driver_version": own.gpu_driver_version or shared.gpu_driver_version,
+        }
+    )
+
+
+def driver(cluster: Cluster, pool: str) -> dict[str, Any]:
+    """Return the section of the driver: none of ours unless the file asks for it.
+
+    The kernel's own module must be kept from loading, which on OpenShift only a MachineConfig does. Nodes get another
+    release when a person drains them (ROCm/gpu-operator v1.5.1 docs/drivers/installation.md, upgrading.md).
+    """
+    system = stated(cluster, pool)
+    if system.gpu_driver != "operator":
+        return {"enable": False}
+    release = {"version": system.gpu_driver_version} if system.gpu_driver_version else {}
+    keeps = cluster.system_of(pool).distribution == OPENSHIFT
+    blacklist = {} if keeps else {"blacklist": True}
+    return {"enable": True, **blacklist, **release, "upgradePolicy": {"enable": False}}
+
+
 def device_config(name: str, pool: Pool, components: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the spec: the node's own driver, the device plugin, labels and metrics, past the pool's taints.
+    """Return the spec without its driver: the device plugin, labels and metrics, past the pool's taints.
 
     Images are pinned: the chart's `latest` would be another one at every node that joins.
     """
@@ -56,7 +90,6 @@ def device_config(name: str, pool: Pool, components: Mapping[str, Any]) -> dict[
     return {
         "selector": {POOL: name},
         "commonConfig": {"initContainerImage": image.get("init")},
-        "driver": {"enable": False},
         **manager(name, pool, components),
         "devicePlugin": {
             "devicePluginImage": image.get("devicePlugin"),

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from trainyard.base.labels import POOL
+from trainyard.render.operators import nic_configuration
 from trainyard.render.operators import sriov_network_operator as sriov
 from trainyard.render.operators.base import Operator, Site, tolerations
 from trainyard.render.parts.health import by_field
@@ -44,11 +45,13 @@ class NetworkOperator(Operator):
     health: ClassVar[Mapping[str, str]] = {"mellanox.com/NicClusterPolicy": HEALTH}
 
     def values(self, site: Site) -> dict[str, Any]:
-        """Leave definitions to Argo CD, which renders them with the chart, and bring the SR-IOV operator if wanted."""
+        """Leave definitions to Argo CD, and bring along what is wanted: SR-IOV, and maintenance of nodes for NICs."""
         values: dict[str, Any] = {"upgradeCRDs": False, **cni_folders(site)}
         if makes_functions(site):
             values["sriovNetworkOperator"] = {"enabled": True}
             values["sriov-network-operator"] = {"sriovOperatorConfig": {"deploy": False}, **sriov.plugin_folder(site)}
+        if nic_configuration.configures(site.cluster):
+            values["maintenanceOperator"] = {"enabled": True}
         return values
 
     def own(self, site: Site) -> Iterator[Resource]:
@@ -70,6 +73,7 @@ class NetworkOperator(Operator):
                 yield address_pool(site, name, subnet)
         if makes_functions(site):
             yield from sriov.policies(site)
+        yield from nic_configuration.templates(site)
 
 
 def cni_folders(site: Site) -> dict[str, Any]:
@@ -117,7 +121,7 @@ def spec(site: Site) -> dict[str, Any]:
         first, last = fabric.guids
         own = {"pKeyGUIDPoolRangeStart": first, "pKeyGUIDPoolRangeEnd": last, "ufmSecret": fabric.ufm_secret}
         found["ibKubernetes"] = {**image(site, "ibKubernetes"), **own}
-    return found
+    return {**found, **nic_configuration.parts(site)}
 
 
 def image(site: Site, component: str) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from trainyard.base.labels import POOL
+from trainyard.render.operators import nic_configuration
 from trainyard.render.operators.base import Operator, Site
 from trainyard.render.parts.health import by_field
 from trainyard.render.parts.objects import Resource
@@ -61,18 +62,22 @@ def configuration(site: Site) -> Resource:
     """Return the configuration; the operator's daemon runs on the pools of the fabric.
 
     Injector and webhook stay off: they want certificates, pods here name their devices themselves, and the policies
-    are checked before they are applied. Where the network operator brings the driver of NICs, it comes first. Without a
-    selector the daemon asks for the label node-role.kubernetes.io/worker (sriov-network-operator v1.6.0
-    pkg/consts/constants.go).
+    are checked before they are applied. Where the network operator brings the driver of NICs, it comes first; so does
+    the NIC configuration operator, which then alone writes firmware. Without a selector the daemon asks for the label
+    node-role.kubernetes.io/worker (sriov-network-operator v1.6.0 pkg/consts/constants.go).
     """
     names = list(pools(site.cluster))
     selector = {POOL: names[0]} if len(names) == 1 else {"kubernetes.io/os": "linux"}
     if any(site.cluster.system_of(name).nic_driver == "operator" for name in names):
         selector[DRIVER_LOADED] = "false"
+    configured = nic_configuration.configures(site.cluster)
+    if configured:
+        selector[nic_configuration.CONFIGURED] = "false"
     spec = {
         "configDaemonNodeSelector": selector,
         "configurationMode": "daemon",
         "disableDrain": False,
+        **({"disablePlugins": ["mellanox"]} if configured else {}),
         "enableInjector": False,
         "enableOperatorWebhook": False,
         "logLevel": 2,

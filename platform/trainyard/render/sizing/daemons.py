@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from trainyard.base.documents import Path
-from trainyard.render.sizing.fabrics.rails import on_fabric
+from trainyard.render.sizing.fabrics import fabric_type
 from trainyard.render.sizing.software import cluster_install
 from trainyard.specs import Cluster, OperatorChoice, Pool
 from trainyard.specs.models.daemons import PoolDaemon
@@ -110,7 +110,7 @@ def lands(known: Known, cluster: Cluster, pool_name: str) -> bool:
         case "nvidia" | "amd":
             return pool.node.gpus is not None and pool.node.gpus.vendor == known.nodes
         case "fabric":
-            return on_fabric(cluster, pool_name)
+            return fabric_type(cluster).reaches(cluster, pool_name)
         case "any":
             return not pool.taints
         case "all":

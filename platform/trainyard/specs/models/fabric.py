@@ -53,6 +53,25 @@ Vlan = Annotated[StrictInt, Field(ge=1, le=4094)]
 Byte = Annotated[StrictInt, Field(ge=0, le=255)]
 
 
+Priority = Annotated[StrictInt, Field(ge=0, le=7)]
+
+CLASSES_OF_PRIORITY = 32
+"""Traffic classes of each priority: NICs that trust DSCP give priority DSCP / 8, and a class is DSCP × 4.
+
+NVIDIA, mlnx_qos: the default mapping, 0-7 to priority 0, 8-15 to 1, 24-31 to 3.
+"""
+
+
+class Qos(Spec):
+    """What keeps RoCE lossless on the NICs: they trust DSCP, and PFC and ECN are on for one priority."""
+
+    by: Literal["operator", "provided"]
+    """Component that sets the NICs: `operator`, NVIDIA's NIC configuration operator from the network operator;
+    `provided`, the node's image or its administrators, after every boot."""
+    priority: Priority | None = None
+    """Lossless priority of NICs and switches; default: that of `trafficClass`, which is DSCP / 8."""
+
+
 class Fabric(Spec):
     """The network between nodes for training traffic."""
 
@@ -92,6 +111,8 @@ class Fabric(Spec):
     traffic_class: Byte | None = None
     """RoCE: value of NCCL_IB_TC for the class that switches keep lossless: DSCP × 4 plus two ECN bits, 106 for DSCP
     26."""
+    qos: Qos | None = None
+    """RoCE: what keeps the priority of `trafficClass` lossless on the NICs; switches do the same."""
     fifo_traffic_class: Byte | None = None
     """RoCE: traffic class of NCCL's control messages; default: `trafficClass`."""
     service_level: Annotated[StrictInt, Field(ge=0, le=15)] | None = None
@@ -122,6 +143,11 @@ class Fabric(Spec):
     def partition_of(self, team: str) -> str | None:
         """Return the partition key of a team's functions, None where they are in the default partition."""
         return self.partition_keys.get(team, self.partition_key)
+
+    @property
+    def class_priority(self) -> int | None:
+        """The priority that NICs give to training traffic; None where no class is said, or none is lossless."""
+        return self.traffic_class // CLASSES_OF_PRIORITY if self.traffic_class else None
 
     @property
     def partitioned(self) -> bool:

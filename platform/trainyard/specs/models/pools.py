@@ -25,7 +25,7 @@ from trainyard.specs.models.daemons import PoolDaemon, kept_share
 from trainyard.specs.models.disks import LocalDisks
 from trainyard.specs.models.gpus import Mig, Partition, Sharing
 from trainyard.specs.models.system import System
-from trainyard.specs.shapes import PciAddress, Shape, preset
+from trainyard.specs.shapes import NicType, PciAddress, Shape, preset
 
 NOTICE = 30
 """Seconds of notice where no shape says any, as on Azure (Azure Scheduled Events: Preempt); AWS gives 120."""
@@ -167,6 +167,8 @@ class Pool(Spec):
     """PCI addresses of the NICs on these nodes, in the shape's order; default: the shape's."""
     interfaces: tuple[Text, ...] = ()
     """Network devices of the NICs on these nodes, in the shape's order, such as `ens1f0np0`."""
+    nic_type: NicType | None = None
+    """PCI device ID of the NICs on these nodes; default: the shape's."""
 
     def tolerations(self) -> list[dict[str, str]]:
         """Return the tolerations of every taint of the nodes, value included where it has one."""
@@ -192,6 +194,8 @@ class Pool(Spec):
         if self.kubelet_disk is not None:
             known["ephemeral_storage"] = self.kubelet_disk
         known |= self.named_nics(shape)
+        if self.nic_type is not None:
+            known["nic_type"] = self.nic_type
         if self.daemons:
             known["daemons"] = kept_share(self.daemons)
         if self.partition is not None:

@@ -34,7 +34,7 @@ KernelRelease = Annotated[
 
 DriverVersion = Annotated[
     StrictStr,
-    Form(r"[0-9]{3,4}\.[0-9]+(?:\.[0-9]+)?", "a release of NVIDIA's driver such as '580.126.20', in quotes"),
+    Form(r"[0-9]{1,4}\.[0-9]+(?:\.[0-9]+)?", "a release of the GPUs' driver such as '580.126.20', in quotes"),
 ]
 
 
@@ -52,11 +52,11 @@ class System(Spec):
     """Driver of the NICs: `inbox`, the kernel's own; `doca`, DOCA or OFED on the host; `operator`, the same from
     the network operator."""
     gpu_driver: Installer | None = None
-    """Installer of NVIDIA's driver: `operator`, the GPU Operator; `system`, the node's image; default: the
-    distribution's."""
+    """Installer of the GPUs' driver: `operator`, the GPU operator of NVIDIA or AMD; `system`, the node's image;
+    default: the distribution's for NVIDIA, and `system` for AMD."""
     gpu_driver_version: DriverVersion | None = None
-    """Release of NVIDIA's driver, such as "580.126.20": the one that the GPU Operator installs, or that the node's
-    image has; default: the operator's."""
+    """Release of the GPUs' driver, such as "580.126.20", or "30.20.1" of AMD: the one that the operator installs, or
+    that the node's image has; default: the operator's."""
 
 
 def resolve_system(cluster: System, pool: System) -> System:

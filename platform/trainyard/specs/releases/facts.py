@@ -89,6 +89,8 @@ class Use(Spec):
     """Gangs that are kept together in this way."""
     attach: tuple[Attach, ...] = ()
     """An RDMA fabric whose pods are attached in one of these ways."""
+    fabric: tuple[Name, ...] = ()
+    """A fabric of one of these types, with nodes on it."""
     unless: tuple[Name, ...] = ()
     """Operators that do the same where they are ours to install."""
     why: Text
@@ -169,6 +171,8 @@ class Facts(Spec):
     """False for a project that others install, or that comes with another's chart."""
     fills_secret: SubdomainName | None = None
     """Secret that comes empty, and that the operator fills with the certificate of its webhook."""
+    has_types: StrictBool = True
+    """False for a project that defines no kinds of its own, so that nobody misses its API types."""
     crds: tuple[SubdomainName, ...] = ()
     """CustomResourceDefinitions that it owns; unsaid: those of its API types."""
     brings_crds: tuple[SubdomainName, ...] = ()

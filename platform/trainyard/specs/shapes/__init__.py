@@ -50,6 +50,9 @@ PciAddress = Annotated[
 ]
 
 
+NicType = Annotated[StrictStr, Form(r"[0-9a-f]{4}", "a PCI device ID such as '1021', in quotes")]
+
+
 class Nic(Spec):
     """One network interface of the training fabric."""
 
@@ -113,6 +116,8 @@ class Shape(Spec):
     """GPUs of the node; default: none."""
     nics: tuple[Nic, ...] = ()
     """NICs on the training fabric."""
+    nic_type: NicType | None = None
+    """PCI device ID of these NICs, such as "1021" for ConnectX-7 or a2dc for BlueField-3, as `lspci -n` prints it."""
     devices: dict[Text, Count] = {}
     """Extended resources of the training fabric that the provider's device plugins advertise, by name."""
     huge_pages: dict[Literal["2Mi", "1Gi"], Room] = {}

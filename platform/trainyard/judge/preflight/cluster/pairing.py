@@ -14,10 +14,12 @@ from trainyard.judge.preflight.subjects import CLUSTER
 from trainyard.render.operators.base import Site
 from trainyard.render.operators.install import bundlers, ceded_definitions, sites
 from trainyard.render.operators.kueue import Kueue, frameworks, kueue_integrations, shares_fairly
+from trainyard.render.sizing.fabrics import fabric_type
 from trainyard.render.sizing.fabrics.rails import attach, has_verbs
 from trainyard.specs import Cluster
 from trainyard.specs.releases import releases
 from trainyard.specs.releases.facts import lookup
+from trainyard.specs.shapes import is_known_shape
 from trainyard.specs.sources import Source
 
 DOCS = "docs/clusters.md"
@@ -78,9 +80,9 @@ TWICE = Rule(
 )
 FABRIC = Rule(
     id="pairing/fabric",
-    title="The operator that attaches second interfaces, or assigns their addresses, is installed.",
-    why="otherwise pods that use the fabric stay in ContainerCreating",
-    fix="add the operator",
+    title="The operators that advertise the fabric's devices, attach interfaces and assign addresses are installed.",
+    why="otherwise pods that use the fabric stay pending, or in ContainerCreating",
+    fix="add the operator, with managed: false if somebody else installs it",
     source=DOCS,
     layer="pairing",
 )
@@ -186,6 +188,15 @@ def check_uses(cluster: Cluster, source: Source) -> Iterator[Finding]:
         if way in use.attach and not any(ours(cluster, other) for other in use.unless):
             message = f"attach {way!r} needs {name}: {use.why}; add it to operators"
             yield FABRIC.at(source, ("fabric", "attach"), message, source=use.source)
+        if cluster.fabric and cluster.fabric.type in use.fabric and has_nodes(cluster):
+            message = f"fabric {cluster.fabric.type!r} needs {name}: {use.why}; add it to operators"
+            yield FABRIC.at(source, ("fabric", "type"), message, source=use.source)
+
+
+def has_nodes(cluster: Cluster) -> bool:
+    """Whether nodes of some pool are on the cluster's fabric."""
+    known = (name for name, pool in cluster.pools.items() if is_known_shape(pool.shape))
+    return any(fabric_type(cluster).reaches(cluster, name) for name in known)
 
 
 def check_driver(cluster: Cluster, source: Source) -> Iterator[Finding]:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from trainyard.render.sizing.base import Attached
+from trainyard.render.sizing.base import Attached, Sized
 from trainyard.specs import Cluster
+from trainyard.specs.transports import net_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,12 @@ class FabricType(ABC):
     def serves_whole_nodes(self, _cluster: Cluster) -> bool:
         """Whether only pods with all GPUs of a node can be attached on the cluster."""
         return self.whole_nodes
+
+    @property
+    def transport(self) -> dict[str, Sized[str]]:
+        """The variable by which NCCL takes the fabric's transport or fails; none where no name is safe."""
+        name = net_name(self.name)
+        return {"NCCL_NET": Sized(name, "fabric: rdma; NCCL fails instead of falling back to TCP")} if name else {}
 
     def serves(self, cluster: Cluster, level: str) -> bool:
         """Whether pods of a team at a Pod Security level may be attached to the fabric."""

@@ -25,11 +25,6 @@ WANTED = 5120 * MI
 """Bytes of huge pages for the pod of a whole node (Amazon EKS user guide, machine learning training with EFA)."""
 
 
-PLUGIN = "AWS Libfabric"
-"""Name by which every release of aws-ofi-nccl answers: older ones have it, newer ones take it when it is asked for
-(aws/aws-ofi-nccl v1.5.0-aws src/compat_v6.c, v1.21.1 src/nccl_ofi_interface_nvidia.cpp)."""
-
-
 class Efa(FabricType):
     """Whole EFA devices, as many as the pod's share of the GPUs."""
 
@@ -60,15 +55,14 @@ class Efa(FabricType):
         devices: dict[str, Sized[int] | Sized[str]] = {
             DEVICE: Sized(count, f"fabric: rdma; {count} = {shape.devices[DEVICE]} per node × {why}")
         }
-        env = {"NCCL_NET": Sized(PLUGIN, "fabric: rdma; NCCL fails instead of falling back to TCP")}
         pages = shape.huge_pages.get("2Mi")
         if pages is None:
             none = Sized("0", "the node's image reserves no huge pages")
-            return Attached(devices, env={**env, "FI_EFA_USE_HUGE_PAGE": none})
+            return Attached(devices, env={**self.transport, "FI_EFA_USE_HUGE_PAGE": none})
         whole = min(WANTED, size(pages))
         amount = binary(whole * part, step=2 * MI)
         buffers = Sized(amount, f"{amount} = {binary(whole)} per node × {why}, for EFA's buffers")
-        return Attached({**devices, PAGES: buffers}, env=env)
+        return Attached({**devices, PAGES: buffers}, env=self.transport)
 
 
 def part_of(share: Share) -> tuple[Fraction, str]:

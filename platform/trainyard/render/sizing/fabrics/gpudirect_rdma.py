@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from trainyard.render.sizing.base import Attached, Sized
+from trainyard.render.sizing.base import Attached
 from trainyard.render.sizing.fabrics.base import Share
 from trainyard.render.sizing.fabrics.gke import Gke, host_path
 
@@ -22,7 +22,7 @@ class GibRdma(Gke):
         base = super().attached(share)
         return replace(
             base,
-            env={**base.env, "NCCL_NET": Sized("gIB", "fabric: rdma; NCCL fails instead of falling back to TCP")},
+            env={**base.env, **self.transport},
             volumes=(*base.volumes, host_path("fabric-gib", "/home/kubernetes/bin/gib")),
             mounts=(*base.mounts, {"name": "fabric-gib", "mountPath": GIB, "readOnly": True}),
             profile=f"{GIB}/scripts/set_nccl_env.sh",

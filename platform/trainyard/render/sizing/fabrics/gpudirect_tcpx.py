@@ -62,7 +62,11 @@ class Tcpx(Gke):
         return replace(
             base,
             annotations={**base.annotations, f"devices.gke.io/container.{DAEMON}": devices(share)},
-            env={**base.env, **{name: Sized(value, why) for name, value in {**names, **SETTINGS}.items()}},
+            env={
+                **base.env,
+                **self.transport,
+                **{name: Sized(value, why) for name, value in {**names, **SETTINGS}.items()},
+            },
             sidecars=(daemon(share, DAEMON, COMMAND, ("NET_ADMIN",), shared),),
             volumes=(
                 *base.volumes,

@@ -37,7 +37,7 @@ class Tcpxo(Gke):
                 **base.annotations,
                 f"devices.gke.io/container.{DAEMON}": devices(share, "/dev/dmabuf_import_helper"),
             },
-            env={**base.env, **env},
+            env={**base.env, **self.transport, **env},
             sidecars=(serve,),
             volumes=(
                 *base.volumes,

@@ -68,7 +68,7 @@ class Verbs(FabricType):
         told to, until ROCm/rocm-systems#3607 (2026-02), and without it stages all through the host, unless the vendor's
         driver of NICs gives it peer memory.
         """
-        found = {"NCCL_NET": Sized("IB", "fabric: rdma; NCCL fails instead of falling back to TCP")}
+        found = dict(self.transport)
         if rails.attach(cluster) in {*devices.SHARED, rails.HOST}:
             found["NCCL_IB_HCA"] = adapters(cluster, pool_name)
         level = cluster.fabric.service_level if cluster.fabric else None
