@@ -33,7 +33,10 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
         if near is not None:
             message = f"label {label!r} is set by nobody; did you mean {near!r}?"
         elif owner is not None and path[0] == "topology":
-            message = f"{owner.title} sets no label {label!r}; {did_you_mean(label, owner.labels)}"
+            begin = next(one for one in owner.whole if label.startswith(one))
+            choices = [one.removeprefix(begin) for one in owner.labels if one.startswith(begin)]
+            near = did_you_mean(label.removeprefix(begin), choices, limit=3)
+            message = f"{owner.title} sets no label {label!r}; {near}"
         else:
             continue
         yield UNKNOWN.at(source, path, message, key=key)

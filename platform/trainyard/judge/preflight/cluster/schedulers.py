@@ -153,6 +153,4 @@ def check_gates(cluster: Cluster, source: Source) -> Iterator[Finding]:
         severity = Severity.ERROR if choice.managed else Severity.WARNING
         others: list[Path] = [("queues", name, "scheduler") for name in cluster.queues_of("volcano")]
         others += [("operators", name) for name in ("volcano", Kueue.name) if name in cluster.operators]
-        yield GATED.at(
-            source, ("operators", cause or Kueue.name), message, key=True, severity=severity, shared=others
-        )
+        yield GATED.at(source, ("operators", cause or Kueue.name), message, key=True, severity=severity, shared=others)
