@@ -11,6 +11,7 @@ from trainyard.judge.preflight.cluster import driver_field, pipelines
 
 IMAGE = "registry.example.com/mirror/python@sha256:" + "4f" * 32
 GPUS = {"pools": {"a100": {"shape": "dgx-a100", "nodes": 2}}, "topology": None, "queues": None}
+OTHERS = {name: choice for name, choice in CLUSTER["operators"].items() if name != "gpu-operator"}
 OPERATOR = {"version": "26.7.0"}
 
 PROFILES = {
@@ -46,7 +47,7 @@ def test_a_profile_is_no_namespace_of_runs(namespaces, expected):
 @pytest.mark.parametrize(("operators", "driver", "expected"), DRIVERS.values(), ids=DRIVERS)
 def test_a_driver_of_the_operator_needs_one_of_ours(operators, driver, expected):
     """The field has an effect only where the operator is installed from here."""
-    changes = {**GPUS, "operators": {**CLUSTER["operators"], **operators}, "system": {"gpuDriver": driver}}
+    changes = {**GPUS, "operators": {**OTHERS, **operators}, "system": {"gpuDriver": driver}}
     source = make_source("platform/clusters/test.yaml", {**CLUSTER, **changes})
     cluster = make_cluster(**{key: value for key, value in changes.items() if value is not None})
     assert [(item.rule, item.path) for item in driver_field.check(cluster, source)] == expected

@@ -130,9 +130,9 @@ def check_company(site: Site, source: Source) -> Iterator[Finding]:
     for name, oldest in site.release.at_least.items():
         if name in chosen and order(chosen[name].version) < order(oldest):
             message = f"{site.name} works with {name} {oldest} or newer, but {chosen[name].version} is chosen"
-            beside = [(*site.at, "version")]
             path: Path = ("operators", name, "version")
-            yield AT_LEAST.at(source, path, message, source=site.release.source, shared=beside)
+            own: Path = (*site.at, "version")
+            yield AT_LEAST.at(source, path, message, source=site.release.source, shared=[own])
 
 
 def check_definitions(cluster: Cluster, source: Source) -> Iterator[Finding]:

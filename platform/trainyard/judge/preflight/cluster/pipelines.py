@@ -25,6 +25,6 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
     for team, place in cluster.pipelines.namespaces.items() if cluster.pipelines else ():
         if place == team:
             message = (
-                f"profile {place!r} is the namespace of the team's runs, which refuses pods of steps; name another"
+                f"profile {place!r} is the namespace of the team's runs, where no step may start; name another"
             )
             yield OWN.at(source, ("pipelines", "namespaces", team), message)

@@ -16,7 +16,7 @@ from trainyard.specs.sources import Source
 SPOT = Rule(
     id="spec/spot",
     title="The field spot of a pool agrees with the labels, the taints and the name of its nodes.",
-    why="notice, losses, grace and checkpoints of jobs are computed from spot: jobs would lose work that nobody expects",
+    why="notice, losses and checkpoints of jobs are computed from spot, so jobs lose work that nobody expects",
     fix="set spot: true, or correct the label; remove spot where the provider takes no nodes away",
     source="platform/trainyard/specs/labels; docs/pools.md",
     may_waive=True,
