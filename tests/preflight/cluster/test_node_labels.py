@@ -8,7 +8,7 @@ import pytest
 
 from make import CLUSTER, make_cluster, make_source
 from trainyard.judge.preflight.cluster.node_labels import check
-from trainyard.specs.labels import known, labels
+from trainyard.specs.labels import labels, owners
 
 P5 = {"h100": {"shape": "aws-p5-48xlarge", "nodes": 2}}
 B200 = {"b200": {"shape": "dgx-b200", "nodes": 2}}
@@ -78,5 +78,5 @@ def test_labels_are_set_by_somebody(changes, expected):
 def test_facts_on_labels_agree_with_each_other():
     """Whatever is said of a label is said of a listed one, and no label has two owners."""
     said = {key for facts in labels().values() for key in (*facts.spot, *facts.steady, *facts.lacking)}
-    assert said <= known().keys()
-    assert len(known()) == sum(len(facts.labels) for facts in labels().values())
+    assert said <= owners().keys()
+    assert len(owners()) == sum(len(facts.labels) for facts in labels().values())

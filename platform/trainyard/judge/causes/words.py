@@ -60,11 +60,10 @@ def lines_below(finding: Finding, followers: Sequence[Finding]) -> Iterator[str]
 
 
 def example(finding: Finding, followers: Sequence[Finding]) -> Finding | None:
-    """Return the finding below another that explains it best.
+    """Return the finding below another that explains it best: the first of a job, else one in the same file.
 
-    That is one in the same file, nearer to the cause than what a job makes of it, or else the first of a job. What
-    machines make of a pod explains nothing where the cause is no machine.
+    What machines make of a pod explains nothing where the cause is no machine.
     """
     of_jobs = [item for item in followers if job_of(item) and item.layer != "node"]
     beside = [item for item in followers if item.location.file == finding.location.file and item.is_error]
-    return next(iter([*beside, *of_jobs]), None)
+    return next(iter([*of_jobs, *beside]), None)

@@ -44,7 +44,7 @@ def labels() -> dict[str, Labels]:
 
 
 @cache
-def known() -> dict[str, Labels]:
+def owners() -> dict[str, Labels]:
     """Return who sets each known label."""
     return {key: facts for facts in labels().values() for key in facts.labels}
 
@@ -60,20 +60,20 @@ def nearest(label: str) -> str | None:
     >>> nearest("nvidia.com/gpu.cliq"), nearest("nvida.com/gpu.clique"), nearest("example.com/rack")
     ('nvidia.com/gpu.clique', 'nvidia.com/gpu.clique', None)
     """
-    if label in known():
+    if label in owners():
         return None
     domain, _, name = label.rpartition("/")
-    beside = {key.rpartition("/")[2]: key for key in known() if key.rpartition("/")[0] == domain}
+    beside = {key.rpartition("/")[2]: key for key in owners() if key.rpartition("/")[0] == domain}
     if found := difflib.get_close_matches(name, beside, n=1, cutoff=SAME):
         return beside[found[0]]
     ends = [key for other, key in beside.items() if len(name) >= LEAST and other.endswith((f".{name}", f"-{name}"))]
-    whole = difflib.get_close_matches(label, known(), n=1, cutoff=ALIKE)
+    whole = difflib.get_close_matches(label, owners(), n=1, cutoff=ALIKE)
     return next(iter([*ends, *whole]), None)
 
 
 def lacking(label: str, shape: str) -> bool:
     """Say whether nodes of a shape are known not to have a label."""
-    facts = known().get(label)
+    facts = owners().get(label)
     return facts is not None and shape in facts.lacking.get(label, ())
 
 
@@ -83,7 +83,7 @@ def is_spot(label: str, value: str) -> bool | None:
     >>> is_spot("cloud.google.com/gke-spot", "true"), is_spot("eks.amazonaws.com/capacityType", "ON_DEMAND")
     (True, False)
     """
-    facts = known().get(label)
+    facts = owners().get(label)
     if facts is None:
         return None
     if value in facts.spot.get(label, ()):

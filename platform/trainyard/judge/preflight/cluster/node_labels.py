@@ -9,7 +9,7 @@ from trainyard.base.findings import Finding, did_you_mean
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.subjects import CLUSTER
 from trainyard.specs import Cluster
-from trainyard.specs.labels import known, lacking, nearest, owner_of
+from trainyard.specs.labels import lacking, nearest, owner_of, owners
 from trainyard.specs.sources import Source
 
 UNKNOWN = Rule(
@@ -28,7 +28,7 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
     for path, label, key in named_labels(cluster):
         owner = owner_of(label)
         near = nearest(label)
-        if label in known():
+        if label in owners():
             continue
         if near is not None:
             message = f"label {label!r} is set by nobody; did you mean {near!r}?"

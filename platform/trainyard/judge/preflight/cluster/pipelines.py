@@ -24,7 +24,5 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
     """Yield teams whose profile is their own namespace."""
     for team, place in cluster.pipelines.namespaces.items() if cluster.pipelines else ():
         if place == team:
-            message = (
-                f"profile {place!r} is the namespace of the team's runs, where no step may start; name another"
-            )
+            message = f"profile {place!r} is the namespace of the team's runs, where no step may start; name another"
             yield OWN.at(source, ("pipelines", "namespaces", team), message)
