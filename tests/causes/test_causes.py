@@ -197,6 +197,48 @@ def test_a_file_of_a_team_that_is_gone_is_one_error(committed, tmp_path):
     assert (gone.location.file, gone.rule) == (VISION, "spec/breaks-others")
 
 
+SHARED = {
+    "a quota is raised": (
+        ATLAS,
+        "{h100: {gpus: 96}",
+        "{h100: {gpus: 112}",
+        "kq-overcommit",
+        "queues.research.nominalQuota.h100",
+        "queues.production.nominalQuota.h100",
+    ),
+    "a range is moved": (
+        ATLAS,
+        "services: 10.4.0.0/16",
+        "services: 10.8.0.0/16",
+        "spec/cidr-overlap",
+        "cidrs.services",
+        "cidrs.nodes",
+    ),
+}
+"""What does not go together at several fields: its rule, and where it stands with a base and without."""
+
+
+@pytest.mark.parametrize(("file", "old", "new", "rule", "since", "alone"), SHARED.values(), ids=SHARED)
+def test_a_conflict_stands_at_the_field_that_changed(file, old, new, rule, since, alone, committed, tmp_path):
+    """Each of several fields may be wrong; the changed one is, and without a base it is the last of them."""
+    for root, path in ((committed.copied(tmp_path / "since").root, since), (copy(tmp_path / "alone"), alone)):
+        edit(root, file, old, new)
+        ((finding, _),) = arrange(explained(root))
+        assert (finding.rule, finding.path) == (rule, path)
+
+
+@pytest.mark.parametrize("name", ["kind.yml", "old/kind.yaml"])
+def test_a_file_in_a_wrong_place_is_one_error(name, committed, tmp_path):
+    """A cluster whose file has a wrong ending or folder is told there alone, with the jobs that wait for it."""
+    for root in (copy(tmp_path / "alone"), committed.copied(tmp_path / "since").root):
+        path = root / "platform/clusters" / name
+        path.parent.mkdir(exist_ok=True)
+        (root / "platform/clusters/kind.yaml").rename(path)
+        ((finding, below),) = arrange(explained(root))
+        assert (finding.location.file, below) == (f"platform/clusters/{name}", [])
+        assert "nlp/hello" in finding.blocks
+
+
 @pytest.mark.parametrize("folder", ["clusters/atlas", "teams/vision"])
 def test_a_file_with_another_name_is_one_error(folder, committed, tmp_path):
     """A cluster or a team whose file is renamed is told at the file, with a base and without."""

@@ -154,10 +154,14 @@ def test_kueue_tries_a_job_again_as_long_as_it_takes():
 
 
 def test_kueue_gets_its_gates_once():
-    """It does not start with gates in both places, so a configuration with gates of its own takes ours away."""
+    """A gate of the cluster's file stands beside ours; Kueue takes no gates in two places, so its own text is alone."""
     given = {"managerConfig": {"controllerManagerConfigYaml": "featureGates: {Other: true}\n"}}
+    ours, other = {"name": "FailureRecoveryPolicy", "enabled": True}, {"name": "Other", "enabled": True}
+    off = {**ours, "enabled": False}
     for operators, expected in (
-        (OPERATORS, [{"name": "FailureRecoveryPolicy", "enabled": True}]),
+        (OPERATORS, [ours]),
+        (with_values("kueue", {"controllerManager": {"featureGates": [other]}}), [ours, other]),
+        (with_values("kueue", {"controllerManager": {"featureGates": [off]}}), [off]),
         (with_values("kueue", given), None),
     ):
         site, known = chosen("kueue", operators=operators)

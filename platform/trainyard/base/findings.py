@@ -81,7 +81,8 @@ class Finding:
     change that would pass here; `remedy` is what its rule says helps in general, for reports that have room for it;
     `hide` says that what stands there is for nobody's eyes, so that no report shows the line. `cause` is where the
     finding stands that this one follows from, below which reports fold it; `blocks` names the jobs that cannot be
-    checked because of this finding, though nothing was found in them.
+    checked because of this finding, though nothing was found in them. `shared` are the other fields with which this
+    one does not go together: where a change touched one of those, the finding stands there.
     """
 
     rule: str
@@ -99,6 +100,7 @@ class Finding:
     hide: bool = False
     cause: Location | None = None
     blocks: tuple[str, ...] = ()
+    shared: tuple[tuple[str, Location], ...] = ()
 
     @property
     def is_error(self) -> bool:
@@ -125,7 +127,8 @@ def finding_from(value: Mapping[str, Any]) -> Finding:
     """Return a finding from its fields as JSON has them, which `dataclasses.asdict` makes of one."""
     places = {name: Location(**value[name]) for name in ("location", "spec", "cause") if value[name]}
     ref = {"object": ObjectRef(**value["object"])} if value["object"] else {}
-    more = {"severity": Severity(value["severity"]), "blocks": tuple(value["blocks"])}
+    shared = tuple((path, Location(**place)) for path, place in value["shared"])
+    more = {"severity": Severity(value["severity"]), "blocks": tuple(value["blocks"]), "shared": shared}
     return Finding(**{**value, **places, **ref, **more})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -64,11 +65,16 @@ class Rule:
         severity: Severity | None = None,
         fix: str | None = None,
         source: str | None = None,
+        shared: Iterable[Path] = (),
     ) -> Finding:
-        """Return a finding at a field; `fix` is the nearest change where it is more than the message says."""
+        """Return a finding at a field; `fix` is the nearest change where it is more than the message says.
+
+        `shared` are other fields of the same file of which a change would be as right.
+        """
         where = place.location(path, key=key)
         found = self.of(where, place.prefix + message, severity=severity, fix=fix)
-        return replace(found, path=format_path(path) or None, source=source or self.source)
+        others = tuple((format_path(other), place.location(other, key=key)) for other in shared if other != path)
+        return replace(found, path=format_path(path) or None, source=source or self.source, shared=others)
 
     def of(self, place: Location, message: str, *, severity: Severity | None = None, fix: str | None = None) -> Finding:
         """Return a finding about a place that is no field: a file, a folder, a line of a program.

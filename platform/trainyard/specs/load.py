@@ -140,6 +140,8 @@ class Loading:
         places, findings = layout.flat(folder, listed)
         self.findings += findings
         found = {place.name: self.spec(place.path, f"{key}/{place.name}", model) for place in places}
+        refused = {layout.meant_name(wrong.location.file) for wrong in findings if wrong.rule in layout.ELSEWHERE}
+        self.broken |= {f"{key}/{name}" for name in refused - set(found)}
         return {name: spec for name, spec in found.items() if spec is not None}, self.tracked(folder, listed)
 
     def tracked(self, folder: str, listed: Sequence[files.Found]) -> Folder:

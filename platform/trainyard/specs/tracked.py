@@ -48,6 +48,11 @@ class Folder:
             self._known[name] = known = digests, reads.absolute(self.path / name), digest
         reads.note(sort, *known[1:])
 
+    def note_others(self, name: str) -> None:
+        """Write down which files there are where one is missing: another may be it under a wrong name."""
+        if name not in self.contents:
+            self.note_names()
+
     def note_names(self, within: str = "") -> None:
         """Write down that somebody looked which files there are, below one folder of this if that is given."""
         inside = [name.removeprefix(within) for name in self.names if name.startswith(within)]
@@ -83,6 +88,7 @@ class Tracked(Mapping[str, T], Generic[T]):
         if reads.is_recorded():
             folder, file = self._place(name)
             folder.note(file)
+            folder.note_others(file)
 
     def __contains__(self, name: object) -> bool:
         """Say whether there is a spec, and write down that somebody looked for its file."""
@@ -93,6 +99,7 @@ class Tracked(Mapping[str, T], Generic[T]):
                 folder.note(file, reads.THERE)
             else:
                 folder.note(file)
+                folder.note_others(file)
         return is_there
 
     def __iter__(self) -> Iterator[str]:

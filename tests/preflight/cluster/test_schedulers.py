@@ -75,10 +75,7 @@ CASES: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
         [
             (
                 "vc-pods-gated",
-                (
-                    "with integration leaderworkerset.x-k8s.io/leaderworkerset Kueue also suspends pods of "
-                    "Volcano's Jobs; remove it, or the queues of Volcano"
-                ),
+                "lws makes Kueue suspend the pods of Volcano's Jobs too; remove it, or the queues of Volcano",
             )
         ],
     ),
@@ -87,10 +84,7 @@ CASES: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
         [
             (
                 "vc-pods-gated",
-                (
-                    "with integration leaderworkerset.x-k8s.io/leaderworkerset Kueue also suspends pods of "
-                    "Volcano's Jobs; remove it, or the queues of Volcano"
-                ),
+                "lws makes Kueue suspend the pods of Volcano's Jobs too; remove it, or the queues of Volcano",
             )
         ],
     ),

@@ -36,7 +36,7 @@ TWICE = "kueue has gates in controllerManager.featureGates and in its configurat
 DEAD: dict[str, tuple[dict[str, Any], list[str]]] = {
     "ours": (kueue(), []),
     "gates of one's own with the one that counts": (kueue(values=gates(Other=True, **{FORCED: True})), []),
-    "gates of one's own without it": (kueue(values=gates(Other=True)), [OFF]),
+    "gates of one's own, which take ours not away": (kueue(values=gates(Other=True)), []),
     "the gate turned off": (kueue(values=gates(**{FORCED: False})), [OFF]),
     "a configuration of one's own without gates, beside which ours stands": (kueue(values=own("health: {}\n")), []),
     "one with the gate": (kueue(values=own(f"featureGates: {{{FORCED}: true}}\n")), []),

@@ -41,7 +41,7 @@ def judge_specs(root: Path, *, ref: str | None = None) -> JudgedSpecs:
     reading = read(start)
     start.facts.save(Facts(reading.facts(), start.facts.facts.clusters))
     settings, find = reading.specs.repository, frozen.in_specs(root)
-    explained = causes.explain(reading.checked, root, ref=ref)
+    explained = causes.explain(reading.checked, root, ref=ref, unopened=reading.unopened())
     findings = frozen.weigh_findings(root, explained, settings, find, ref=ref)
     checked = replace(reading.checked, findings=findings, waivers=reading.waivers())
     without, disk = without_errors(reading, findings), start.disk if start.git else None

@@ -109,6 +109,11 @@ class Reading:
             found += (NamedJob(team, run.job, run.cluster, file, run.retired, run.former) for run in fact.runs)
         return found
 
+    def unopened(self) -> dict[str, str]:
+        """Return the cluster of each job whose file was not opened, by `team/job`, retired ones left out."""
+        known = ((file.split("/")[1], run) for file, fact in self.known.items() for run in fact.runs)
+        return {f"{team}/{run.job}": run.cluster for team, run in known if not run.retired}
+
     def lost(self) -> dict[Job, str]:
         """Return the jobs of which no run can be made, by team and name, each with its file."""
         known = {

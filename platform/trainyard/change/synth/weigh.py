@@ -128,7 +128,8 @@ def base_of(reading: Reading, terms: Terms, request: Request) -> tuple[Snapshot,
 def weigh(based: Based, ref: str | None = None) -> Weighed:
     """Make errors of frozen runs warnings where the base had them too."""
     reading, git = based.reading, based.reading.start.git
-    findings, jobs = causes.explain(reading.checked, reading.root, ref=ref), reading.jobs()
+    findings = causes.explain(reading.checked, reading.root, ref=ref, unopened=reading.unopened())
+    jobs = reading.jobs()
     if not has_errors(findings):
         return Weighed(based, tuple(findings), tuple(jobs))
     if git is not None and based.base is not None and based.terms.live:

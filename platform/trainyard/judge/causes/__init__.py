@@ -7,20 +7,23 @@ change touched, as they were at the base; names that nobody declares; what an er
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from trainyard.base.findings import Finding
 from trainyard.base.system import reads
 from trainyard.base.system.unforeseen import judge_safely
-from trainyard.judge.causes import changed, names, proposals, repairs
+from trainyard.judge.causes import changed, names, proposals, repairs, shared
 from trainyard.judge.causes.blocked import blocked_by_files, unchecked
 from trainyard.judge.causes.repairs import Repair, Values, key_of
 from trainyard.judge.causes.trial import Gone, Key, Trial, is_of_platform, key
 from trainyard.judge.causes.words import jobs_of
 from trainyard.judge.preflight import Checked
 from trainyard.specs.load import Loaded
+
+NONE: Mapping[str, str] = MappingProxyType({})
 
 MOST = 40
 """So many repairs are tried."""
@@ -29,20 +32,24 @@ MANY = 3
 """So many uses of a name outweigh the one that is declared."""
 
 
-def explain(checked: Checked, home: Path, *, ref: str | None = None) -> list[Finding]:
+def explain(
+    checked: Checked, home: Path, *, ref: str | None = None, unopened: Mapping[str, str] = NONE
+) -> list[Finding]:
     """Return the findings on specs, those that follow from another with its place as their cause.
 
     A cause at which nothing was found is a finding more. `home` is the repository whose policies count, `ref` leads
-    to the base.
+    to the base. `unopened` are the jobs whose files were not opened, as `team/job`, each with its cluster.
     """
     findings, loaded = checked.findings, checked.loaded
-    if loaded is None or not any(finding.is_error for finding in findings):
+    if loaded is None or not any(finding.is_error or finding.shared for finding in findings):
         return findings
 
     def look() -> list[Finding]:
-        found = blocked_by_files(loaded, checked.runs, findings)
+        found = blocked_by_files(loaded, checked.runs, findings, unopened)
         if may_have_causes(found):
             found = Causes.of(checked, loaded, home, found).told(ref)
+        if any(finding.shared for finding in found):
+            found = shared.at_changes(found, changed.changed_fields(loaded, changed.at_base(loaded, ref)))
         return proposals.without_broken(loaded, found)
 
     with reads.apart():

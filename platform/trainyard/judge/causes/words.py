@@ -55,5 +55,15 @@ def lines_below(finding: Finding, followers: Sequence[Finding]) -> Iterator[str]
         verb = "follows" if len(others) == 1 else "follow"
         places = [f"{item.location} [{item.rule}]" for item in others]
         yield f"{count_of(len(others), 'other finding')} {verb} from it: {few(places)}"
-    if first := next((item for item in followers if job_of(item)), None):
+    if jobs and (first := example(finding, followers)):
         yield f"for example, {first.location}: {first.message} [{first.rule}]"
+
+
+def example(finding: Finding, followers: Sequence[Finding]) -> Finding | None:
+    """Return the finding below another that explains it best: the first of a job, else one in the same file.
+
+    What machines make of a pod explains nothing where the cause is no machine.
+    """
+    of_jobs = [item for item in followers if job_of(item) and item.layer != "node"]
+    beside = [item for item in followers if item.location.file == finding.location.file and item.is_error]
+    return next(iter([*of_jobs, *beside]), None)

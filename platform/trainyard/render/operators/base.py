@@ -67,6 +67,10 @@ class Operator:
         """Return the chart's values that follow from the cluster; the cluster file's own are merged over them."""
         return {}
 
+    def join(self, derived: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the values that follow from the cluster with the cluster file's own over them."""
+        return merge(derived, own)
+
     def changes(self, _site: Site) -> Iterator[Mapping[str, Any]]:
         """Yield the patches of the objects in the project's manifests, where there is no chart; `$patch` deletes."""
         yield from ()

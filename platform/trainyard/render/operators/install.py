@@ -62,7 +62,7 @@ def switches(site: Site) -> dict[str, Any]:
 
 def values(site: Site, operator: Operator) -> dict[str, Any]:
     """Return the chart's values: those that follow from the cluster, and over them the cluster file's own."""
-    return merge(merge(merge(switches(site), amounts(site)), operator.values(site)), site.choice.values)
+    return operator.join(merge(merge(switches(site), amounts(site)), operator.values(site)), site.choice.values)
 
 
 def amounts(site: Site) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from trainyard.base.documents import dump, load
 from trainyard.base.labels import TEAM
 from trainyard.base.quantities import parse_duration
 from trainyard.base.versions import order
-from trainyard.render.operators.base import Operator, Site
+from trainyard.render.operators.base import Operator, Site, merge
 from trainyard.render.sizing import nvlink
 from trainyard.specs import Cluster
 from trainyard.specs.releases.facts import lookup
@@ -94,6 +94,16 @@ class Kueue(Operator):
             found["controllerManager"] = {"featureGates": [{"name": FORCED_DELETION, "enabled": True}]}
         return found
 
+    def join(self, derived: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the values with the cluster file's own over them; a gate of its own takes away no other gate."""
+        found = merge(derived, own)
+        ours, listed = lookup(derived, GATES), lookup(own, GATES)
+        if not (isinstance(ours, list) and isinstance(listed, list)):
+            return found
+        named = {item.get("name") for item in listed if isinstance(item, Mapping)}
+        gates = [*(item for item in ours if item["name"] not in named), *listed]
+        return merge(found, {"controllerManager": {"featureGates": gates}})
+
 
 def configuration(cluster: Cluster) -> dict[str, Any]:
     """Return Kueue's configuration: derived, or the cluster file's own; empty for a cluster without Kueue."""
@@ -129,9 +139,8 @@ def gates(cluster: Cluster) -> dict[str, bool]:
 
 def recovers(cluster: Cluster) -> bool:
     """Whether Kueue deletes the pods of dead nodes, as far as the cluster's file tells."""
-    listed = lookup(cluster.operators[Kueue.name].values, GATES)
-    derived = not isinstance(listed, list) and configuration(cluster).get("featureGates") is None
-    return derived or gates(cluster).get(FORCED_DELETION, False)
+    derived = configuration(cluster).get("featureGates") is None
+    return gates(cluster).get(FORCED_DELETION, derived)
 
 
 def short_of_pods(cluster: Cluster) -> int:

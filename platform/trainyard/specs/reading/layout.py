@@ -100,6 +100,19 @@ def misspelt(path: str, paths: frozenset[str] = frozenset()) -> Finding | None:
     return problem("file-ending", path, f"file ends in .{ending}; rename it to {name}.{right}")
 
 
+ELSEWHERE = frozenset({"spec/file-ending", "spec/folder"})
+"""Rules of files that would be a spec with another ending, or in another folder."""
+
+
+def meant_name(path: str) -> str:
+    """Return the name of the spec that a file would be with the right ending, in the right folder.
+
+    >>> meant_name("platform/clusters/kind.yml"), meant_name("platform/teams/old/nlp.yaml")
+    ('kind', 'nlp')
+    """
+    return path.rpartition("/")[2].partition(".")[0]
+
+
 def links(root: Path) -> Iterator[Finding]:
     """Yield the folders of specs that are links, or lie behind one, and the teams' folders among the jobs' that are."""
     teams = sorted(path.name for path in (root / JOBS).glob("*")) if not (root / JOBS).is_symlink() else []

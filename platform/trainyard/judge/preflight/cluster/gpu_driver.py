@@ -40,14 +40,17 @@ MODULES = Rule(
 
 @CLUSTER.check()
 def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
-    """Yield pools whose driver is too old or too new for their GPUs, or has kernel modules that do not support them."""
+    """Yield pools whose driver is too old or too new for their GPUs, or has kernel modules that do not support them.
+
+    A release that supports the GPUs has its modules with it, so of a pool without one the release is the only finding.
+    """
     for site in sites(cluster):
         if site.name == OPERATOR:
             for name, pool in nvidia_pools(cluster).items():
                 gpus = generation_of(pool.node.gpus.product) if pool.node.gpus else None
                 if gpus is not None:
-                    yield from check_branch(site, name, gpus, source)
-                    yield from check_modules(site, name, gpus, source)
+                    wrong = list(check_branch(site, name, gpus, source))
+                    yield from wrong or check_modules(site, name, gpus, source)
 
 
 def check_branch(site: Site, pool: str, gpus: Generation, source: Source) -> Iterator[Finding]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from trainyard.base.documents import Path
@@ -26,10 +26,16 @@ OVERCOMMIT = Rule(
     may_waive=True,
 )
 
+SHOWN = 3
+"""So many queues stand in a sentence; the others are counted."""
+
 
 @CLUSTER.check()
 def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
-    """Yield quotas of one queue or cohort above its pool, and else those of all together, at the last of them."""
+    """Yield quotas of one queue or cohort above its pool, and else those of all together, at the last of them.
+
+    Whoever changed another of these quotas, or the pool's nodes, has it there.
+    """
     for name, pool in cluster.pools.items():
         if not is_known_shape(pool.shape):
             continue
@@ -38,15 +44,25 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
         for path, quota, part in beyond:
             has = quota_words(pool, quota, Fraction(pool.nodes))
             message = f"quota is {quota_words(pool, quota, max(part))} of pool {name!r}, which has {has}; lower it"
-            yield OVERCOMMIT.at(source, path, message)
+            yield OVERCOMMIT.at(source, path, message, shared=[("pools", name, "nodes")])
         total = max(
             (sum(amounts, Fraction()) for amounts in zip(*(part[2] for part in parts), strict=True)), default=Fraction()
         )
         if total > pool.nodes and not beyond:
             message = (
-                f"{len(parts)} quotas of pool {name!r} need {float(total):.4g} nodes together, but it has {pool.nodes}"
+                f"{owners([path for path, _, _ in parts])} need {float(total):.4g} nodes of pool {name!r}, which has "
+                f"{pool.nodes}; lower a quota, or waive this"
             )
-            yield OVERCOMMIT.at(source, parts[-1][0], f"{message}; lower them, or waive this")
+            places = [*(path for path, _, _ in parts), ("pools", name, "nodes")]
+            yield OVERCOMMIT.at(source, parts[-1][0], message, shared=places)
+
+
+def owners(paths: Sequence[Path]) -> str:
+    """Return the queues and cohorts of quotas, three by name and the others counted."""
+    names = [f"{'queue' if path[0] == 'queues' else 'cohort'} {path[1]!r}" for path in paths]
+    if len(names) > SHOWN:
+        names = [*names[:SHOWN], f"{len(names) - SHOWN} more"]
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
 
 
 def quotas(cluster: Cluster, pool: str) -> Iterator[tuple[Path, Quota]]:

@@ -127,11 +127,14 @@ def check_company(site: Site, source: Source) -> Iterator[Finding]:
     for need in site.facts.excludes:
         if need.operator in chosen:
             message = f"{site.name} conflicts with {need.operator}: {need.why}; remove one"
-            yield EXCLUDES.at(source, site.at, message, key=True, source=need.source)
+            beside = [("operators", need.operator)]
+            yield EXCLUDES.at(source, site.at, message, key=True, source=need.source, shared=beside)
     for name, oldest in site.release.at_least.items():
         if name in chosen and order(chosen[name].version) < order(oldest):
             message = f"{site.name} works with {name} {oldest} or newer, but {chosen[name].version} is chosen"
-            yield AT_LEAST.at(source, ("operators", name, "version"), message, source=site.release.source)
+            path: Path = ("operators", name, "version")
+            own: Path = (*site.at, "version")
+            yield AT_LEAST.at(source, path, message, source=site.release.source, shared=[own])
 
 
 def check_definitions(cluster: Cluster, source: Source) -> Iterator[Finding]:
@@ -147,11 +150,11 @@ def check_definitions(cluster: Cluster, source: Source) -> Iterator[Finding]:
                     f"{second.name} and {first.name} both install {shared[0]}; have {others.name} installed without "
                     "it, then waive this"
                 )
-                yield ELSEWHERE.at(source, others.at, message, key=True)
+                yield ELSEWHERE.at(source, others.at, message, key=True, shared=[first.at, second.at])
                 continue
             message = f"{second.name} and {first.name} both install {shared[0]}, with different versions; remove one"
             fact = second.facts.sources.get("crds", second.release.source)
-            yield TWO_OWNERS.at(source, second.at, message, key=True, source=fact)
+            yield TWO_OWNERS.at(source, second.at, message, key=True, source=fact, shared=[first.at])
 
 
 def check_bundles(cluster: Cluster, source: Source) -> Iterator[Finding]:

@@ -66,7 +66,7 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
     for (one, own), (other, taken) in combinations(ranges.items(), 2):
         if not (other == "nodes" and one == "pods" and in_one_network(cluster)) and overlap(own, taken):
             message = f"{other} {taken} overlaps {one} {own}; use separate ranges"
-            yield OVERLAP.at(source, ("cidrs", other), message)
+            yield OVERLAP.at(source, ("cidrs", other), message, shared=[("cidrs", one)])
     nodes = sum(pool.nodes for pool in cluster.pools.values())
     yield from check_pods(cluster, ranges["pods"], nodes, source)
     services = ranges["services"]

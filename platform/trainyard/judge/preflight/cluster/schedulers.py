@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.base.documents import Path
 from trainyard.base.findings import Finding, Severity
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.subjects import CLUSTER
-from trainyard.render.operators.kueue import Kueue, configuration
+from trainyard.render.operators.kueue import CONFIGURATION, Kueue, configuration
 from trainyard.specs import Cluster, Queue
+from trainyard.specs.releases.facts import lookup
 from trainyard.specs.sources import Source
+from trainyard.upstream.workloads import carriers
 
 PROPORTION = "volcano v1.14.1 pkg/scheduler/plugins/proportion/proportion.go"
 
@@ -133,17 +136,21 @@ def check_priorities(cluster: Cluster, source: Source) -> Iterator[Finding]:
 def check_gates(cluster: Cluster, source: Source) -> Iterator[Finding]:
     """Yield a Kueue that holds pods without a queue, as it does with any of the integrations that imply pods.
 
-    Of one that somebody else configures it is not known.
+    The finding stands at the operator that brings the integration, or at Kueue's own configuration. Of a Kueue that
+    somebody else configures it is not known.
     """
     found = configuration(cluster)
     integrations = found.get("integrations")
-    frameworks = integrations.get("frameworks") if isinstance(integrations, dict) else None
-    holding = sorted(OF_PODS.intersection(map(str, frameworks))) if isinstance(frameworks, list) else []
+    listed = integrations.get("frameworks") if isinstance(integrations, dict) else None
+    holding = sorted(OF_PODS.intersection(map(str, listed))) if isinstance(listed, list) else []
     if holding and found.get("manageJobsWithoutQueueName"):
-        message = (
-            f"with integration {holding[0]} Kueue also suspends pods of Volcano's Jobs; remove it, or the queues of "
-            "Volcano"
-        )
-        known = cluster.operators[Kueue.name].managed
-        severity = Severity.ERROR if known else Severity.WARNING
-        yield GATED.at(source, ("operators", Kueue.name), message, key=True, severity=severity)
+        choice = cluster.operators[Kueue.name]
+        bringer = next((row.operator for row in carriers().values() if row.framework == holding[0]), None)
+        derived = not isinstance(lookup(choice.values, CONFIGURATION), str)
+        cause = bringer if derived and bringer in cluster.operators else None
+        brings = f"{cause} makes Kueue" if cause else f"integration {holding[0]} makes Kueue"
+        message = f"{brings} suspend the pods of Volcano's Jobs too; remove it, or the queues of Volcano"
+        severity = Severity.ERROR if choice.managed else Severity.WARNING
+        others: list[Path] = [("queues", name, "scheduler") for name in cluster.queues_of("volcano")]
+        others += [("operators", name) for name in ("volcano", Kueue.name) if name in cluster.operators]
+        yield GATED.at(source, ("operators", cause or Kueue.name), message, key=True, severity=severity, shared=others)
