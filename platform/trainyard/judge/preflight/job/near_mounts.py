@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from trainyard.base.documents import Path
 from trainyard.judge.policies.folders import LEFT, within
+from trainyard.judge.policies.near import is_near
 from trainyard.judge.preflight.job.commands import texts
 from trainyard.judge.preflight.job.options import brought
 from trainyard.judge.preflight.job.volumes import SYSTEM
@@ -17,9 +18,6 @@ from trainyard.upstream.trainers.settings import SCRIPTS, SETTINGS
 
 PATH = re.compile(r"(?:^|[\s=\"'(])(?P<path>/[\w.-]+(?:/[\w.-]+)*)")
 """A path in a text: the text itself, the value of an option, or a word of a script; up to the first variable."""
-
-SHORTEST = 3
-"""Letters of a folder's name of which one may be wrong."""
 
 
 class Near(NamedTuple):
@@ -62,28 +60,3 @@ def nearest(path: str, tops: Iterable[str], images: Collection[str]) -> str:
         if not own and is_near(parts[differ[0]], wanted[differ[0]]):
             return top
     return ""
-
-
-def is_near(name: str, meant: str) -> bool:
-    """Say whether one letter is missing, too many, another, or swapped with the next; digits tell folders apart.
-
-    >>> [is_near(name, "checkpoints") for name in ("checkpoint", "chekcpoints", "Checkpoints", "snapshots")]
-    [True, True, True, False]
-    >>> is_near("nvme1", "nvme0")
-    False
-    """
-    if name.lower() == meant.lower():
-        return True
-    if len(meant) < SHORTEST or abs(len(name) - len(meant)) > 1 or without_digits(name) == without_digits(meant):
-        return False
-    start = next((at for at, (has, had) in enumerate(zip(name, meant, strict=False)) if has != had), None)
-    if start is None:
-        return True
-    rest, wanted = name[start:], meant[start:]
-    swapped = rest[:2] == wanted[1::-1] and rest[2:] == wanted[2:]
-    return rest[1:] == wanted[1:] or rest[1:] == wanted or rest == wanted[1:] or swapped
-
-
-def without_digits(name: str) -> str:
-    """Return the letters of a name."""
-    return re.sub(r"\d", "", name)
