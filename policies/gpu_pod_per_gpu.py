@@ -43,7 +43,9 @@ def check(world: World) -> Iterator[Problem]:
             if sum(pods.count for pods in gang) > 1 and all(train_together(job, pods) for pods in gang):
                 node = min(gpus_of_node(queues, job, pods) for pods in gang)
                 if node >= total:
-                    yield Problem(place_of(gang), f"{counts(gang)} fit on a node of {node}; use one pod with {total} GPUs")
+                    yield Problem(
+                        place_of(gang), f"{counts(gang)} fit on a node of {node}; use one pod with {total} GPUs"
+                    )
 
 
 def gangs_of(job: TrainingJob) -> Iterator[list[Pods]]:

@@ -31,7 +31,7 @@ def check(loaded: Loaded) -> Iterator[Finding]:
 def in_spec(source: Source, remedy: str) -> Iterator[Finding]:
     """Yield the comments of one spec; `remedy` has a place for the rule."""
     text = source.document.text if source.document is not None else None
-    if source.document is None or text is None or SEEN.encode() not in text:
+    if source.document is None or text is None or not SEEN.search(text):
         return
     part = read_part(text.removeprefix(BOM).decode("utf-8", "replace"), source.document.first_line)
     if part is None:
