@@ -50,6 +50,7 @@ def fault(text: str) -> str | None:
     if unseen := UNSEEN.search(text):
         char = unseen[0]
         before = text[: unseen.start()].split()[-1:] or [""]
-        remedy = "write a plain space" if "space" in SPACES[char] and "width" not in SPACES[char] else "remove it"
+        is_inside = bool(before[0]) and not text.endswith(char)
+        remedy = "write a plain space" if char in "\u00a0\u202f" and is_inside else "remove it"
         return f"contains {SPACES[char]} (U+{ord(char):04X}) after {before[0][-LONGEST:]!r}; {remedy}"
     return None

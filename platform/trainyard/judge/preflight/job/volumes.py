@@ -117,7 +117,7 @@ def check_mounts(one: OneJob) -> Iterator[Finding]:
             message = f"mountPath is {target!r}, a folder of the image or the kernel; use one such as /data"
             yield MOUNT_PATH.at(file.source, place, message)
         elif target in taken:
-            message = f"path {target!r} of {place[0]} is already mounted, by {taken[target]}; use another"
+            message = f"path {target!r} is already mounted, by {taken[target]}; use another"
             yield MOUNT_PATH.at(file.source, place, message)
         taken.setdefault(target, str(place[0]))
 
