@@ -17,5 +17,5 @@ def check(world: World) -> Iterator[Problem]:
     """Look at the containers of every object that nobody renders here; `spec/quotes` looks at our own jobs."""
     for manifest in world.manifests if world.inventory is None else ():
         for path, name, text in container_texts(manifest):
-            if not text.isascii() and (wrong := odd_characters(text)):
+            if not text.isascii() and (wrong := odd_characters(text, prose=path[-1] == "value")):
                 yield Problem(Place(manifest, path), f"{name} {wrong}")

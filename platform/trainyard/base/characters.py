@@ -28,8 +28,10 @@ LONGEST = 40
 """Characters of a text that a message shows."""
 
 
-def fault(text: str) -> str | None:
+def fault(text: str, *, prose: bool = False) -> str | None:
     """Return what is wrong with the characters of a text that a program reads, and what to write instead.
+
+    A text that may be `prose`, as a variable's, may have any space.
 
     >>> fault("“train.py”")
     'is “train.py”, whose quotes are part of the text; write train.py'
@@ -47,7 +49,7 @@ def fault(text: str) -> str | None:
     if dashed := DASHED.fullmatch(said):
         plain = "--" + said.removeprefix(dashed["dashes"])
         return f"begins with {dashed['dashes']!r}, which is no '-'; write {plain[:LONGEST]}"
-    if unseen := UNSEEN.search(text):
+    if (unseen := UNSEEN.search(text)) and not prose:
         char = unseen[0]
         before = text[: unseen.start()].split()[-1:] or [""]
         is_inside = bool(before[0]) and not text.endswith(char)

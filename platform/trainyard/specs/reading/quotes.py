@@ -21,7 +21,7 @@ def check(source: Source) -> Iterator[Finding]:
     if text.isascii():
         return
     for path, said in texts(source.document.value if source.document else None, ()):
-        if path and path[0] not in PROSE and not said.isascii() and (wrong := fault(said)):
+        if path and path[0] not in PROSE and not said.isascii() and (wrong := fault(said, prose="env" in path)):
             yield RULES["quotes"].at(source, path, f"{format_path(path)} {wrong}")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from trainyard.base.documents.comments import COMMENT, IGNORE, SEEN, WORD, read_part
 from trainyard.base.documents.positions import BOM
-from trainyard.base.findings import Finding, Location, Severity
+from trainyard.base.findings import Finding, Location, Severity, did_you_mean
 from trainyard.base.system import reads
 from trainyard.base.system.repository import cluster_file
 from trainyard.judge.preflight.subjects import BETWEEN
@@ -37,7 +37,7 @@ def in_spec(source: Source, remedy: str) -> Iterator[Finding]:
     if part is None:
         return
     for match in part.comments(COMMENT):
-        if match["word"] == WORD:
+        if match["word"] == WORD or did_you_mean(match["word"], [WORD]).startswith("did"):
             rule = match["rest"].partition(":")[0].strip() or "RULE"
             message = f"a comment ignores nothing in this file; {remedy % rule}"
             yield IGNORE.of(Location(source.file, *part.place(match.start())), message, severity=Severity.WARNING)
