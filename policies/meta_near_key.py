@@ -1,7 +1,7 @@
 """Labels and annotations must have the names that controllers know.
 
-Why: Kubernetes takes any key. A job whose queue label is mistyped starts at once without quota, and a mistyped
- topology annotation or node selector has no effect, or no node.
+Why: Kubernetes accepts any key. A job with a mistyped queue label starts at once without quota. A mistyped topology
+ annotation has no effect.
 Fix: write the key that was meant.
 Source: kubernetes-sigs/kueue ff69552e79 pkg/controller/constants; kubernetes-sigs/jobset 08dfbdfd
  api/jobset/v1alpha2/jobset_types.go; kubernetes v1.35 staging/src/k8s.io/api/core/v1/well_known_labels.go

@@ -147,7 +147,7 @@ def all_ranks(found: Ranks, sizes: dict[str, str]) -> Iterator[Problem]:
         return
     parts = {sizes[name]: value for name, value in values.items() if value > 1 or name == shard}
     use = found.total // (total // values[shard])
-    message = f"parallel sizes {product(parts)} leave out some of the {found.total} ranks ({found.words})"
+    message = f"parallel sizes {product(parts)} are fewer than the {found.total} ranks ({found.words})"
     yield Problem(found.options[shard][0], f"{message}; use data shard {use}")
 
 

@@ -29,7 +29,7 @@ LONGEST = 40
 
 
 def fault(text: str, *, prose: bool = False) -> str | None:
-    """Return what is wrong with the characters of a text that a program reads, and what to write instead.
+    """Return the problem with the characters of a text that a program reads, and its remedy.
 
     A text that may be `prose`, as a variable's, may have any space.
 

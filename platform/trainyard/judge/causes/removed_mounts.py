@@ -72,7 +72,7 @@ def source_of(path: str, data: bytes) -> Source | None:
 
 
 def removed(source: Source, before: Source, small: Mapping[Path, str] = NO_FILES) -> Iterator[Finding]:
-    """Yield what one job, or one of its small files, names in folders that only its former file mounts."""
+    """Yield the folders that a job or its small files name, and that only its former file mounts."""
     job = value_of(source)
     there = mounts(job)
     gone = {folder: whose for folder, whose in mounts(value_of(before)).items() if folder not in there}
@@ -96,7 +96,7 @@ def removed_finding(source: Source, path: Path, named: str, mount: str, moved: s
 
 
 def value_of(source: Source) -> dict[str, Any]:
-    """Return what a job's file says."""
+    """Return the fields of a job's file."""
     return source.document.value if source.document else {}
 
 
