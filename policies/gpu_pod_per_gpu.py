@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from trainyard.checks import (
     WHOLE_GPUS,
+    Place,
     Pods,
     Problem,
     Queues,
@@ -37,17 +38,46 @@ def check(world: World) -> Iterator[Problem]:
     """Find gangs of several pods whose GPUs would all fit on one node of their pool."""
     queues = Queues(world)
     for job in world.training_jobs():
-        for pods in job.pod_sets():
-            gpus_by_name = {name: int(need.amount) for name, need in pods.needs.items() if name in WHOLE_GPUS}
-            gpus = max(gpus_by_name.values(), default=0)
-            node = gpus_of_node(queues, job, pods) if gpus and pods.count > 1 and train_together(job, pods) else 0
-            if node >= pods.count * gpus > 0:
-                total = pods.count * gpus
-                message = (
-                    f"{pods.count} pods with {gpus} GPU{'' if gpus == 1 else 's'} each fit on a node of {node}"
-                    f"; use one pod with {total} GPUs"
-                )
-                yield Problem(next(need.place for name, need in pods.needs.items() if name in gpus_by_name), message)
+        for gang in gangs_of(job):
+            total = sum(pods.count * gpus_of(pods) for pods in gang)
+            if sum(pods.count for pods in gang) > 1 and all(train_together(job, pods) for pods in gang):
+                node = min(gpus_of_node(queues, job, pods) for pods in gang)
+                if node >= total:
+                    yield Problem(
+                        place_of(gang), f"{counts(gang)} fit on a node of {node}; use one pod with {total} GPUs"
+                    )
+
+
+def gangs_of(job: TrainingJob) -> Iterator[list[Pods]]:
+    """Yield the pods with GPUs that train together: of some kinds those of all roles, else those of one."""
+    parts = [pods for pods in job.pod_sets() if gpus_of(pods)]
+    if job.manifest.kind in TOGETHER and parts:
+        yield parts
+    else:
+        yield from ([pods] for pods in parts)
+
+
+def gpus_of(pods: Pods) -> int:
+    """Return how many whole GPUs one pod has."""
+    return max((int(need.amount) for name, need in pods.needs.items() if name in WHOLE_GPUS), default=0)
+
+
+def place_of(gang: list[Pods]) -> Place:
+    """Return where the GPUs of the most pods are requested."""
+    most = max(gang, key=lambda pods: pods.count)
+    return next(need.place for name, need in most.needs.items() if name in WHOLE_GPUS)
+
+
+def counts(gang: list[Pods]) -> str:
+    """Return in words how many pods with how many GPUs there are."""
+    by_size: dict[int, int] = {}
+    for pods in gang:
+        by_size[gpus_of(pods)] = by_size.get(gpus_of(pods), 0) + pods.count
+    several = len(by_size) == 1
+    return " and ".join(
+        f"{count} {'pod' if count == 1 else 'pods'} with {gpus} GPU{'' if gpus == 1 else 's'}{' each' * several}"
+        for gpus, count in by_size.items()
+    )
 
 
 def train_together(job: TrainingJob, pods: Pods) -> bool:

@@ -1,9 +1,10 @@
-"""Parallel sizes must divide the ranks of a job, and batches must divide among them.
+"""Parallel sizes must divide the ranks of a job, or be all of them; batches must divide among them.
 
 Why: The trainer stops at other sizes, on every rank and at every restart.
 Fix: change a size, or the number of nodes or of processes.
 Source: NVIDIA/Megatron-LM d98e8a64dd megatron/core/parallel_state.py, megatron/core/num_microbatches_calculator.py;
- pytorch/torchtitan v0.2.2 torchtitan/distributed/parallel_dims.py; pytorch/torchtune 0.7.0
+ pytorch/torchtitan v0.2.2 and b5bcd76c66 torchtitan/distributed/parallel_dims.py, 785c34c996
+ torchtitan/config_manager.py; pytorch/torchtune 0.7.0
  torchtune/training/_distributed.py; NVIDIA/NeMo 8cfedd7203 examples/nlp/language_modeling/conf;
  huggingface/accelerate 1.15.0.dev0 src/accelerate/parallelism_config.py
 """
@@ -41,6 +42,26 @@ SIZES: dict[str, dict[str, str]] = {
 }
 """By trainer, the options whose product divides the ranks, whatever its settings elsewhere say of the others."""
 
+OLDER = {
+    "--parallelism.tensor-parallel-degree": "--training.tensor-parallel-degree",
+    "--parallelism.pipeline-parallel-degree": "--experimental.pipeline-parallel-degree",
+    "--parallelism.context-parallel-degree": "--experimental.context-parallel-degree",
+    "--parallelism.data-parallel-shard-degree": "--training.data-parallel-shard-degree",
+    "--parallelism.data-parallel-replicate-degree": "--training.data-parallel-replicate-degree",
+}
+"""The names that torchtitan's options had before its first release."""
+
+SIZES["older torchtitan"] = {OLDER[name]: size for name, size in SIZES["torchtitan"].items()}
+
+EXACT = {"torchtitan", "older torchtitan", "torchtune", "Accelerate"}
+"""Trainers that stop where the product of all sizes is not the number of ranks."""
+
+TITAN_FILE = "--job.config-file"
+"""By which torchtitan is given the settings of all its sizes; those that it leaves out are 1."""
+
+REPLICAS = "--fault-tolerance."
+"""What options of torchtitan begin with by which several runs make one world."""
+
 FROM_ELSEWHERE = {"--yaml-cfg", "--use-checkpoint-args", "--tensor-parallel-num-weight-shards"}
 """Options by which Megatron-LM takes its sizes from somewhere else, or counts one more."""
 
@@ -55,8 +76,10 @@ def check(world: World) -> Iterator[Problem]:
     """Hold the sizes in command lines against the ranks that their launcher starts."""
     for job in world.training_jobs():
         for found in ranks(job):
-            for sizes in SIZES.values():
+            for trainer, sizes in SIZES.items():
                 yield from dense(found, sizes)
+                if trainer in EXACT:
+                    yield from all_ranks(found, sizes)
             if moved(found):
                 continue
             yield from experts(found)
@@ -111,6 +134,27 @@ def dense(found: Ranks, sizes: dict[str, str]) -> Iterator[Problem]:
         return
     parts = {sizes[name]: value for name, value in given.items()}
     yield Problem(place(found, *given), no_divisor(found, parts))
+
+
+def all_ranks(found: Ranks, sizes: dict[str, str]) -> Iterator[Problem]:
+    """Yield sizes of one trainer that divide the ranks, where it takes no fewer and nothing else may be a size."""
+    given = {name: size(found, name) for name in sizes if name in found.options}
+    shard = next(name for name, kind in sizes.items() if kind == "data shard")
+    values = {name: value for name, value in given.items() if value is not None}
+    told = len(values) == len(sizes) or (len(values) == len(given) and settled(found))
+    total = prod(values.values())
+    if shard not in values or not told or unused(found, sizes) or total == found.total or found.total % total:
+        return
+    parts = {sizes[name]: value for name, value in values.items() if value > 1 or name == shard}
+    use = found.total // (total // values[shard])
+    message = f"parallel sizes {product(parts)} are fewer than the {found.total} ranks ({found.words})"
+    yield Problem(found.options[shard][0], f"{message}; use data shard {use}")
+
+
+def settled(found: Ranks) -> bool:
+    """Say whether torchtitan's settings are at hand, so that every size that they leave out has its default."""
+    own = found.options.get(TITAN_FILE)
+    return own is not None and own[1] in found.options and not any(name.startswith(REPLICAS) for name in found.options)
 
 
 def experts(found: Ranks) -> Iterator[Problem]:

@@ -6,6 +6,7 @@ The modules behind the names are imported when a policy asks for one: judging a 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from trainyard.base.characters import fault as odd_characters
 from trainyard.base.findings import Severity, did_you_mean
 from trainyard.base.labels import NETWORK_RESOURCE, NETWORKS, POOL
 from trainyard.base.labels import QUEUE as QUEUE_LABEL
@@ -17,11 +18,13 @@ if TYPE_CHECKING:
     from trainyard.judge.policies.amounts import Need, is_guaranteed
     from trainyard.judge.policies.capacity import allocatable, holds, offered
     from trainyard.judge.policies.classes import lacking
+    from trainyard.judge.policies.container_texts import container_texts
     from trainyard.judge.policies.devices import EFA, is_gpu, is_rdma, rdma_resources
     from trainyard.judge.policies.folders import MOVES, unheld
     from trainyard.judge.policies.gangs import arguments, command_lines, gangs, launched
     from trainyard.judge.policies.generations import generation
     from trainyard.judge.policies.injected import injected
+    from trainyard.judge.policies.known_keys import keys_of, meant_key
     from trainyard.judge.policies.kubelets import ALIGNING, aligning, kubelets, rails
     from trainyard.judge.policies.levels import upside_down
     from trainyard.judge.policies.lines import elastic, texts
@@ -35,11 +38,13 @@ HOMES = {
     "amounts": ("Need", "is_guaranteed"),
     "capacity": ("allocatable", "holds", "offered"),
     "classes": ("lacking",),
+    "container_texts": ("container_texts",),
     "devices": ("EFA", "is_gpu", "is_rdma", "rdma_resources"),
     "folders": ("MOVES", "unheld"),
     "gangs": ("arguments", "command_lines", "gangs", "launched"),
     "generations": ("generation",),
     "injected": ("injected",),
+    "known_keys": ("keys_of", "meant_key"),
     "kubelets": ("ALIGNING", "aligning", "kubelets", "rails"),
     "levels": ("upside_down",),
     "lines": ("elastic", "texts"),
@@ -76,6 +81,7 @@ __all__ = [
     "allocatable",
     "arguments",
     "command_lines",
+    "container_texts",
     "did_you_mean",
     "elastic",
     "gangs",
@@ -86,9 +92,12 @@ __all__ = [
     "is_gpu",
     "is_guaranteed",
     "is_rdma",
+    "keys_of",
     "kubelets",
     "lacking",
     "launched",
+    "meant_key",
+    "odd_characters",
     "offered",
     "pool_of",
     "rails",

@@ -54,6 +54,7 @@ NONE = {
     "JSON": '{"a": "x ' + NOTE + '"}\n',
     "a document that is no YAML": f"a: [1\n{NOTE}\nb: 2\n",
     "prose that names Trainyard": "a: 1  # trainyard: see the docs\n",
+    "prose about what it does": "a: 1  # trainyard ignores this file, and trainyard ignored it before\n",
     "a script in an argument": f"args:\n- -c\n- |\n  #!/bin/sh\n  {NOTE}\n  true\n",
 }
 
@@ -69,6 +70,10 @@ WRONG = {
     "with a blank reason": ("# trainyard: ignore a, b:  ", "comment gives no reason; write # trainyard: ignore a, b:"),
     "without a rule": ("# trainyard: ignore : why", "comment names no rule; write # trainyard: ignore RULE: REASON"),
     "with two rules without a comma": ("# trainyard: ignore a b: why", "comment names no rule; write"),
+    "without the first colon": (
+        "# trainyard ignore a: why",
+        "comment has no ':' behind 'trainyard', so it has no effect",
+    ),
     "with a misspelt word": ("#trainyard: ignor a: why", "comment says 'ignor', which has no effect; write"),
 }
 

@@ -144,6 +144,33 @@ LIKELY = (
     "a drained pod fails the XGBoostJob for good, and the job may lose 8.3 nodes (64 × 0.13 per month for 720 hours); "
     "use another kind, such as JobSet"
 )
+ENDS = "restarts is 0, but nodes of pool 'spot' are spot, and the first that is taken may end the job; remove restarts"
+TAKEN = (
+    "restarts is 2, but the job may lose 12 nodes (4 × 3 per month for 720 hours without maxHours); raise or remove "
+    "restarts"
+)
+SPOT_BUDGETS: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "none for a day": ({"nodes": 4, "pool": "spot", "restarts": 0, "max_hours": 24}, [ENDS]),
+    "none, and nobody says how long": ({"nodes": 4, "pool": "spot", "restarts": 0}, [ENDS]),
+    "none for an hour, in which few runs lose a node": ({**SPOT, "restarts": 0}, []),
+    "none for a job that goes on with fewer nodes": (
+        {"nodes": 4, "min_nodes": 2, "kind": "Job", "pool": "spot", "restarts": 0},
+        [],
+    ),
+    "a few, and nobody says how long": ({"nodes": 4, "pool": "spot", "restarts": 2}, [TAKEN]),
+    "a few for a day": ({"nodes": 4, "pool": "spot", "restarts": 2, "max_hours": 24}, []),
+    "what follows is enough": ({"nodes": 4, "pool": "spot"}, []),
+}
+
+
+@pytest.mark.parametrize(("job", "expected"), SPOT_BUDGETS.values(), ids=SPOT_BUDGETS)
+def test_restarts_are_enough_for_spot_nodes(job, expected):
+    """On spot nodes no restarts at all, and few without a deadline, are a finding where a loss is likely."""
+    run = resolve(make_run(cluster=make_cluster(pools=POOLS, queues=QUEUE), **job))
+    found = [item.message for item in recovery.check(run) if item.rule == "ft-maxrestarts-budget"]
+    assert found == expected
+
+
 MORTALS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "a kind that starts again": ({"kind": "JobSet", **SPOT}, []),
     "an XGBoostJob on spot nodes": ({"kind": "XGBoostJob", **SPOT}, [SPOTTED.format("XGBoostJob", "worker")]),

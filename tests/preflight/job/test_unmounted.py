@@ -126,6 +126,35 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
         "command[2]",
         "--save saves into '/ckpt', which is on no volume and lost with the pod; use $(CHECKPOINT_DIR)",
     ),
+    "settings in a folder that has nearly the name of the mounted one": (
+        {"args": ["--config", "/etc/lm/run.yaml"], "files": [{"source": "a/run.yaml", "mountPath": "/etc/llm"}]},
+        "args[1]",
+        "'/etc/lm/run.yaml' is on no volume of the job; did you mean '/etc/llm'?",
+    ),
+    "an option that nobody lists, with two letters swapped": (
+        {**DATA, "args": ["--shards=/daat/$(JOB_NAME)/a"]},
+        "args[0]",
+        "'/daat' is on no volume of the job; did you mean '/data'?",
+    ),
+    "a folder in a script": (
+        {**DATA, "launcher": "exec", "program": None, "command": ["bash", "-c", "train --from /date/a"]},
+        "command[2]",
+        "'/date/a' is on no volume of the job; did you mean '/data'?",
+    ),
+    "a letter too few where it saves": (
+        {**SAVED, "args": ["--save", "/chckpoints"]},
+        "args[1]",
+        "--save saves into '/chckpoints', which is on no volume and lost with the pod; did you mean '/checkpoints'?",
+    ),
+    "a file of settings that names such a folder": (
+        {
+            **DATA,
+            "files": [{"source": "a/run.yaml", "mountPath": "/etc/run"}],
+            "contents": {"a/run.yaml": "corpus: /datta/tokens\n"},
+        },
+        "files[0].source",
+        "'/datta/tokens' is on no volume of the job; did you mean '/data'?",
+    ),
 }
 
 
@@ -170,6 +199,16 @@ RIGHT: dict[str, dict[str, Any]] = {
         "args": ["--save", "/out"],
         "patches": [{"object": "JobSet", "merge": {"spec": {"volumeMounts": []}}, "reason": "a volume of our own"}],
     },
+    "the number of another disk": {
+        "data": [{"volume": "checkpoints", "mountPath": "/mnt/nvme0"}],
+        "args": ["--cache", "/mnt/nvme1/a", "--more", "/mnt/nvme"],
+    },
+    "a folder of images": {
+        "data": [{"volume": "checkpoints", "mountPath": "/apps"}],
+        "args": ["--tokenizer", "/app/tokenizer", "--root=/opt/data"],
+    },
+    "a folder of another name": {**DATA, "args": ["--cache", "/models/a", "--other", "/dat4base"]},
+    "an address with such a folder": {**DATA, "args": ["--from", "https://host/date/a"]},
     "data that it may write": {
         "data": [{"volume": "checkpoints", "mountPath": "/data", "readOnly": False}],
         "args": ["--save", "/data/run"],

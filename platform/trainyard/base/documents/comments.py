@@ -17,8 +17,14 @@ from trainyard.base.documents.stream import recode_utf8, split, whole_file_probl
 from trainyard.base.rules import Rule
 
 WORD = "ignore"
-SEEN = "trainyard:"
-COMMENT = re.compile(r"(?:(?<=\s)|^)#[ \t]*trainyard:[ \t]*(?P<word>[A-Za-z-]+)(?P<rest>[^\n]*)", re.MULTILINE)
+SEEN = re.compile(rb"#[ \t]*trainyard(?::|[ \t]+ignore\b)")
+"""What a file must contain for a look at its comments."""
+
+COMMENT = re.compile(
+    r"(?:(?<=\s)|^)#[ \t]*trainyard(?:(?P<colon>:)[ \t]*|[ \t]+(?=ignore\b))(?P<word>[A-Za-z-]+)(?P<rest>[^\n]*)",
+    re.MULTILINE,
+)
+"""A comment to us; one that ignores a rule is known without its colon, too."""
 
 IGNORE = Rule(
     id="spec/ignore",
@@ -79,7 +85,7 @@ class Part:
 def parts(data: bytes) -> Iterator[Part | None]:
     """Yield the documents of a file that may ignore rules, None for one that is no YAML; of other files nothing."""
     data = recode_utf8(data)
-    if SEEN.encode() not in data or whole_file_problem(data):
+    if not SEEN.search(data) or whole_file_problem(data):
         return
     for text, line, problem in split(data):
         yield None if problem else read_part(text.removeprefix(BOM).decode(), line)

@@ -14,6 +14,7 @@ from trainyard.change.synth.reading import Reading
 from trainyard.change.synth.render.processes import make_ready
 from trainyard.change.synth.runs import Decision
 from trainyard.judge import causes
+from trainyard.judge.causes.removed_mounts import with_removed
 from trainyard.judge.checks.left_out import NOTHING, LeftOut, NamedJob, left_out
 from trainyard.judge.frozen import Frozen, in_specs
 from trainyard.render.tree.base import find_base
@@ -130,6 +131,8 @@ def weigh(based: Based, ref: str | None = None) -> Weighed:
     reading, git = based.reading, based.reading.start.git
     findings = causes.explain(reading.checked, reading.root, ref=ref, unopened=reading.unopened())
     jobs = reading.jobs()
+    if git is not None and based.base is not None and based.base.commit is not None:
+        findings = with_removed(findings, reading.root, git, based.base.commit, reading.start.spec_ids)
     if not has_errors(findings):
         return Weighed(based, tuple(findings), tuple(jobs))
     if git is not None and based.base is not None and based.terms.live:

@@ -170,8 +170,13 @@ def left_out(folder: Path, excluded: Excluded) -> Callable[[str], bool]:
 def report_nothing(paths: Sequence[str], passed: Counter[str]) -> Iterator[Finding]:
     """Yield a warning if no object was checked: the folder may be the wrong one."""
     if count := sum(passed.values()):
-        files = "this file has" if count == 1 else f"{count} files have"
-        yield NO_FILES.of(Location(paths[0]), f"{files} no Kubernetes object to check; name others")
+        if Path(paths[0]).is_dir():
+            files = "one file, which has" if count == 1 else f"{count} files, which have"
+            message = f"folder {paths[0]!r} has {files} no Kubernetes object to check; name another folder"
+        else:
+            files = "this file has" if count == 1 else f"{count} files have"
+            message = f"{files} no Kubernetes object to check; name others"
+        yield NO_FILES.of(Location(paths[0]), message)
 
 
 def say_others(others: Iterable[Other], spelled: Iterable[str]) -> list[str]:

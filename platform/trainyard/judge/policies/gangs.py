@@ -129,7 +129,7 @@ def all_options(pods: Pods, container: Path, words: list[Word]) -> dict[str, tup
 def configured(
     pods: Pods, container: Path, words: list[Word], said: dict[str, tuple[Place, str]]
 ) -> Iterator[tuple[str, tuple[Place, str]]]:
-    """Yield the settings in files that a command line names, each at the word that names its file."""
+    """Yield the settings in files that a command line names, and the path of each file, at the word that names it."""
     named = [(word.text.rpartition("=")[2].strip("\"'"), Place(pods.manifest, word.path)) for word in words]
     named = [(path, place) for path, place in named if path.endswith(settings.SETTINGS)]
     if HYDRA_FOLDER in said and HYDRA_FILE in said:
@@ -138,6 +138,7 @@ def configured(
     files = pods.files(container) if named else {}
     for path, place in named:
         if text := files.get(posixpath.normpath(path)):
+            yield path, (place, "")
             own = said.get(ACCELERATE_FILE, (place, ""))[1] == path
             for name, value in settings.flat(path, text).items():
                 yield name, (place, value)

@@ -1,39 +1,28 @@
-"""Quotes of word processors: YAML takes `“train.py”` as a text that begins and ends with these characters."""
+"""Quotes, dashes and spaces of word processors: YAML takes `“train.py”` as a text with these characters in it."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
+from trainyard.base.characters import fault
 from trainyard.base.documents import Path, format_path
 from trainyard.base.findings import Finding
 from trainyard.specs.reading.rules import RULES
 from trainyard.specs.sources import Source
 
-QUOTES = "“”„‟‘’‚‛«»"
-QUOTED = re.compile(rf"[{QUOTES}][^{QUOTES}]*[{QUOTES}]|[^\s{QUOTES}]*=[{QUOTES}][^{QUOTES}]*[{QUOTES}]")
-"""A text in such quotes as a whole, or the value of an option in them."""
-
 PROSE = frozenset({"description", "waive", "policies"})
 """Fields whose texts people read."""
 
-LONGEST = 40
-"""Characters of a text that a message shows."""
-
 
 def check(source: Source) -> Iterator[Finding]:
-    """Yield texts in quotes that YAML does not know."""
-    value = source.document.value if source.document else None
-    text = (source.document.text or b"").decode("utf-8", "replace") if source.document else ""
-    if not set(QUOTES) & set(text):
+    """Yield texts with characters that look like others."""
+    text = (source.document.text or b"") if source.document else b""
+    if text.isascii():
         return
-    for path, said in texts(value, ()):
-        if QUOTED.fullmatch(said.strip()) and path and path[0] not in PROSE:
-            bare = "".join(char for char in said if char not in QUOTES)
-            quoted, plain = said[:LONGEST], bare[:LONGEST]
-            message = f"{format_path(path)} is {quoted}, whose quotes are part of the text; write {plain}"
-            yield RULES["quotes"].at(source, path, message)
+    for path, said in texts(source.document.value if source.document else None, ()):
+        if path and path[0] not in PROSE and not said.isascii() and (wrong := fault(said, prose="env" in path)):
+            yield RULES["quotes"].at(source, path, f"{format_path(path)} {wrong}")
 
 
 def texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:

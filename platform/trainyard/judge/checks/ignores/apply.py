@@ -32,7 +32,7 @@ class Accepted:
     def read(self, inputs: Iterable[tuple[str, bytes]]) -> None:
         """Take the comments of files, where they count."""
         for name, data in inputs:
-            if SEEN.encode() in data.replace(b"\0", b"") and not self.folders.is_own(name):
+            if SEEN.search(data.replace(b"\0", b"")) and not self.folders.is_own(name):
                 found, wrong = reading.read(name, data)
                 self.comments += found
                 for comment in found:

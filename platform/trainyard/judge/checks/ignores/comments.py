@@ -61,6 +61,9 @@ def comments_in(part: Part, name: str, *, first: bool) -> Iterator[Comment | Fin
             if did_you_mean(match["word"], [WORD]).startswith("did"):
                 yield IGNORE.of(place, f"comment says {match['word']!r}, which has no effect; write {FORM}")
             continue
+        if not match["colon"]:
+            yield IGNORE.of(place, f"comment has no ':' behind 'trainyard', so it has no effect; write {FORM}")
+            continue
         names, colon, reason = match["rest"].partition(":")
         rules = tuple(word.strip() for word in names.split(","))
         if not all(rules) or any(len(rule.split()) > 1 for rule in rules):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from trainyard.base.documents.comments import COMMENT, IGNORE, SEEN, WORD, read_part
 from trainyard.base.documents.positions import BOM
-from trainyard.base.findings import Finding, Location, Severity
+from trainyard.base.findings import Finding, Location, Severity, did_you_mean
 from trainyard.base.system import reads
 from trainyard.base.system.repository import cluster_file
 from trainyard.judge.preflight.subjects import BETWEEN
@@ -31,13 +31,13 @@ def check(loaded: Loaded) -> Iterator[Finding]:
 def in_spec(source: Source, remedy: str) -> Iterator[Finding]:
     """Yield the comments of one spec; `remedy` has a place for the rule."""
     text = source.document.text if source.document is not None else None
-    if source.document is None or text is None or SEEN.encode() not in text:
+    if source.document is None or text is None or not SEEN.search(text):
         return
     part = read_part(text.removeprefix(BOM).decode("utf-8", "replace"), source.document.first_line)
     if part is None:
         return
     for match in part.comments(COMMENT):
-        if match["word"] == WORD:
+        if match["word"] == WORD or did_you_mean(match["word"], [WORD]).startswith("did"):
             rule = match["rest"].partition(":")[0].strip() or "RULE"
             message = f"a comment ignores nothing in this file; {remedy % rule}"
             yield IGNORE.of(Location(source.file, *part.place(match.start())), message, severity=Severity.WARNING)

@@ -50,6 +50,9 @@ SHRUNK = Rule(
     layer="queueing",
 )
 
+RARELY = 0.1
+"""Nodes that a run may lose on average where nobody is warned: about one run in ten loses one."""
+
 
 @RESOLVED.check()
 def check(run: Resolved) -> Iterator[Finding]:
@@ -78,16 +81,23 @@ def check(run: Resolved) -> Iterator[Finding]:
 
 
 def check_budget(run: Resolved) -> Iterator[Finding]:
-    """Yield fewer restarts than a run loses nodes on average until its deadline; none at all are meant so."""
+    """Yield fewer restarts than a run loses nodes on average until its deadline, or in a month on spot nodes.
+
+    None at all are meant so where nodes are rarely lost.
+    """
     job = run.run.job
-    if not job.restarts or job.max_hours is None:
+    spot = next((role.pool_name for role in run.specs if role.pool.spot), None)
+    if job.restarts is None or (job.restarts == 0 and spot is None) or (job.max_hours is None and spot is None):
         return
     lost = losses(run.run, run.specs)
-    if lost.count > job.restarts:
-        message = (
-            f"restarts is {job.restarts}, but the job may lose {lost.count:.2g} nodes ({lost.words}); raise or remove "
-            "restarts"
-        )
+    message = ""
+    if job.restarts == 0 and job.min_nodes is None and lost.count > RARELY:
+        message = f"restarts is 0, but nodes of pool {spot!r} are spot, and the first that is taken may end the job"
+        message += "; remove restarts"
+    elif lost.count > job.restarts > 0:
+        message = f"restarts is {job.restarts}, but the job may lose {lost.count:.2g} nodes ({lost.words})"
+        message += "; raise or remove restarts"
+    if message:
         yield BUDGET.at(run.run.source, ("restarts",), message)
 
 

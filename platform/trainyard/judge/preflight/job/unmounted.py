@@ -10,6 +10,7 @@ from trainyard.base.documents import Path
 from trainyard.base.findings import Finding, Severity
 from trainyard.base.rules import Rule
 from trainyard.judge.policies.folders import folder_of, key, within
+from trainyard.judge.preflight.job.near_mounts import near_mounts, nearest
 from trainyard.judge.preflight.job.options import program_options
 from trainyard.judge.preflight.job.volumes import targets
 from trainyard.judge.preflight.subjects import JOB, OneJob
@@ -55,13 +56,19 @@ def check(one: OneJob) -> Iterator[Finding]:
         return
     contents = one.run.contents if one.run is not None else {}
     mounted, closed = folders(job), read_only(job)
+    found = set[Path]()
     for named in folders_named(job, one.specs.repository, contents):
         inside = [folder for folder in mounted if within(named.folder, folder)]
         if not inside and (named.saves or not any(within(named.folder, top) for top in IMAGE)):
+            found.add(named.path)
             yield UNMOUNTED.at(one.file.source, named.path, f"{sentence(named)}; {instead(job, named)}")
         elif named.saves and max(inside, key=len, default="") in closed:
             message = f"{named.name} saves into {named.folder!r}, which is mounted read-only"
             yield UNMOUNTED.at(one.file.source, named.path, f"{message}; set readOnly: false, or use another folder")
+    for near in near_mounts(job, contents, mounted, IMAGE):
+        if near.at not in found:
+            message = f"{near.path!r} is on no volume of the job; did you mean {near.folder!r}?"
+            yield UNMOUNTED.at(one.file.source, near.at, message)
 
 
 def sentence(named: Named) -> str:
@@ -73,6 +80,8 @@ def sentence(named: Named) -> str:
 
 def instead(job: Job, named: Named) -> str:
     """Say what to write instead."""
+    if near := nearest(named.folder, folders(job), IMAGE):
+        return f"did you mean {near!r}?"
     if not named.saves:
         return "mount it under data"
     return "use $(CHECKPOINT_DIR)" if job.checkpoint else "add checkpoint, and use $(CHECKPOINT_DIR)"

@@ -89,6 +89,12 @@ OPTIONS: dict[str, frozenset[str]] = {
 SHORT: dict[str, frozenset[str]] = {"horovod": frozenset({"-np", "-H"}), "mpirun": frozenset({"-np"})}
 """The same with one dash, as far as no program has them: `-n` may be its own."""
 
+FIELDS = {
+    **dict.fromkeys(("nproc-per-node", "num-processes", "np", "num-proc", "nproc", "num-gpus"), "processesPerNode"),
+    **dict.fromkeys(("nnodes", "num-machines", "num-nodes"), "nodes"),
+}
+"""The fields of a job from which some of these options follow."""
+
 
 @RESOLVED.check()
 def check(run: Resolved) -> Iterator[Finding]:
@@ -134,5 +140,10 @@ def check_options(run: Resolved) -> Iterator[Finding]:
         option = word.partition("=")[0]
         long = option.startswith("--") and option[2:].replace("_", "-") in known
         if long or option in SHORT.get(run.launcher.name, ()):
-            message = f"args contain {option}, which only launcher {run.launcher.name} understands; remove it"
+            field = FIELDS.get(option.lstrip("-").replace("_", "-"))
+            remedy = f"remove it, and set {field}" if field else "remove it"
+            message = f"{option} is an option of launcher {run.launcher.name}, but args go to the program; {remedy}"
+            yield OPTION.at(run.run.source, ("args", index), message)
+        elif word == "--" and index == 0 and (run.run.job.program or run.run.job.module):
+            message = "args begin with '--', after which the program takes options for plain words; remove it"
             yield OPTION.at(run.run.source, ("args", index), message)

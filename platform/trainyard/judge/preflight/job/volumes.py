@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import PurePosixPath
 
@@ -109,7 +109,7 @@ def check_mounts(one: OneJob) -> Iterator[Finding]:
     taken = {"/dev/shm": "shared memory", LAUNCH_FOLDER: "the launcher", **by_kind}  # noqa: S108 - a path in the pod
     if file.job.scratch:
         taken["/scratch"] = "scratch"
-    for path, place in targets(file.job):
+    for path, place in in_order(file, targets(file.job)):
         target = path.rstrip("/")
         if not target:
             yield MOUNT_PATH.at(file.source, place, "mountPath is '/', which would hide the image; use a folder")
@@ -126,14 +126,37 @@ def check_mounts(one: OneJob) -> Iterator[Finding]:
 def check_inside(one: OneJob) -> Iterator[Finding]:
     """Yield the findings on mounts inside of a read-only data set or of the checkpoints' folder."""
     file, job = one.file, one.file.job
-    outer = {data.mount_path.rstrip("/"): f"read-only volume {data.volume!r}" for data in job.data if data.read_only}
+    outer: dict[str, tuple[str, Path]] = {
+        data.mount_path.rstrip("/"): (f"read-only volume {data.volume!r}", ("data", index, "mountPath"))
+        for index, data in enumerate(job.data)
+        if data.read_only
+    }
     if job.checkpoint is not None:
-        outer[job.checkpoint.mount_path.rstrip("/")] = "the checkpoints"
+        outer[job.checkpoint.mount_path.rstrip("/")] = ("the checkpoints", ("checkpoint", "mountPath"))
     for path, place in targets(job):
-        whose = next((outer[above] for above in parents(path) if above in outer), None)
-        if whose is not None and place[-1] != "source":
+        above = next((above for above in parents(path) if above in outer), None)
+        if above is None or place[-1] == "source":
+            continue
+        whose, other = outer[above]
+        if rank_of(file, place) >= rank_of(file, other):
             message = f"mountPath {path!r} is inside {whose}, where no folder can be created; use another"
             yield INSIDE.at(file.source, place, message)
+        else:
+            message = (
+                f"{whose} at {above!r} {'hold' if whose.endswith('s') else 'holds'} mountPath {path!r} of {place[0]}"
+            )
+            yield INSIDE.at(file.source, other, f"{message}, where no folder can be created; use another path")
+
+
+def in_order(file: JobFile, found: Iterable[tuple[str, Path]]) -> list[tuple[str, Path]]:
+    """Return mounts as they stand in the file: what is written later takes the place of what was there."""
+    return sorted(found, key=lambda mount: rank_of(file, mount[1]))
+
+
+def rank_of(file: JobFile, place: Path) -> int:
+    """Return the rank of a field's name among those of its file."""
+    value = file.source.document.value if file.source.document else {}
+    return list(value).index(place[0]) if isinstance(value, dict) and place[0] in value else 0
 
 
 @lru_cache(maxsize=1024)
@@ -147,6 +170,8 @@ def check_files(one: OneJob) -> Iterator[Finding]:
     """Yield arguments that name a file in a folder of the job's files, which has none of that name."""
     file = one.file
     folders: dict[str, set[str]] = {}
+    if any(one_file.source not in file.contents for one_file in file.job.files):
+        return  # a source is misspelt: that is said at the source
     for one_file in file.job.files:
         folders.setdefault(one_file.mount_path.rstrip("/"), set()).add(one_file.source.rpartition("/")[2])
     for field in ("command", "args") if folders else ():
