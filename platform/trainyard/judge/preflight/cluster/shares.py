@@ -12,7 +12,7 @@ from trainyard.judge.preflight.job.placement import POOL as UNKNOWN_POOL
 from trainyard.judge.preflight.names import UNKNOWN_TEAM
 from trainyard.judge.preflight.subjects import CLUSTER_BESIDE, OneCluster
 from trainyard.specs.models.cluster import Cluster
-from trainyard.specs.models.queues import Quota
+from trainyard.specs.models.queues import Queue, Quota
 from trainyard.specs.shapes import is_known_shape
 from trainyard.specs.sources import Source
 
@@ -167,15 +167,34 @@ class Shares:
                 yield UNUSED.at(self.source, ("pools", name), message, key=True)
 
     def alone(self) -> Iterator[Finding]:
-        """Yield cohorts of one queue whose name is a slip, as others are there."""
+        """Yield cohorts of one queue whose name is a slip, as others are there.
+
+        Of two that are each alone and nearly of one name, either may be the slip: the later has the finding.
+        """
         members = [queue.cohort for queue in self.cluster.queues.values() if queue.cohort]
-        declared = {
-            *self.cluster.cohorts,
-            *(cohort.parent for cohort in self.cluster.cohorts.values() if cohort.parent),
+        above = {cohort.parent for cohort in self.cluster.cohorts.values() if cohort.parent}
+        declared = {*self.cluster.cohorts, *above}
+        lone = {
+            queue.cohort: name for name, queue in self.cluster.queues.items() if members.count(queue.cohort or "") == 1
         }
-        for name, queue in self.cluster.queues.items():
-            others = {member for member in (*members, *self.cluster.cohorts) if member != queue.cohort}
-            if not queue.cohort or not others or queue.cohort in declared or members.count(queue.cohort) > 1:
+        for cohort, name in lone.items():
+            others = {member for member in (*members, *self.cluster.cohorts) if member != cohort}
+            if cohort is None or not others or cohort in declared:
                 continue
-            message = f"queue {name!r} is the only one in cohort {queue.cohort!r}; {did_you_mean(queue.cohort, others)}"
-            yield COHORT.at(self.source, ("queues", name, "cohort"), message)
+            meant = did_you_mean(cohort, others)
+            twin = next((other for other in lone if other and meant == did_you_mean(cohort, [other])), None)
+            pair = twin is not None and twin not in declared and meant.startswith("did you mean")
+            if pair and list(lone).index(twin) > list(lone).index(cohort):
+                continue
+            idle = idle_fields(self.cluster.queues[name])
+            effect = f", so its {idle[0]} has no effect" if idle else ""
+            message = f"queue {name!r} is the only one in cohort {cohort!r}{effect}; {meant}"
+            shared: list[Path] = [("queues", lone[twin], "cohort")] if pair else []
+            yield COHORT.at(self.source, ("queues", name, "cohort"), message, shared=shared)
+
+
+def idle_fields(queue: Queue) -> list[str]:
+    """Return the fields of a queue that act between the queues of a cohort alone."""
+    limits = {"borrowingLimit": queue.borrowing_limit, "lendingLimit": queue.lending_limit}
+    found = [field for field, limit in limits.items() if limit]
+    return [*found, *(["reclaimWithinCohort"] if queue.preemption.reclaim_within_cohort != "Never" else [])]
