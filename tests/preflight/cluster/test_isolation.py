@@ -35,6 +35,11 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
         "error spec/fabric-separate fabric.partitionKeys.vision",
         "team 'vision' has the partition of team 'nlp'; use another",
     ),
+    "the partition of everybody": (
+        {**INFINIBAND, "partitionKeys": {**KEYS, "nlp": "0x7FFF"}},
+        "error spec/fabric-separate fabric.partitionKeys.nlp",
+        "partition '0x7FFF' of team 'nlp' is the default one of all ports; use another",
+    ),
     "a team that is not there": (
         {**ROCE, "vlans": {**VLANS, "visoin": 404}},
         "error spec/fabric-separate fabric.vlans.visoin",

@@ -53,6 +53,15 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
             "$(CHECKPOINT_DIR)"
         ),
     ),
+    "settings that the command line replaces": (
+        {
+            "args": ["--save", "/tmp/run", "--settings", "/etc/run/run.yaml"],
+            "files": [{"source": "a/run.yaml", "mountPath": "/etc/run"}],
+            "contents": {"a/run.yaml": "save: ${CHECKPOINT_DIR}\n"},
+        },
+        "args[1]",
+        "--save saves into '/tmp/run', which is lost with the pod; use $(CHECKPOINT_DIR)",
+    ),
     "an option of the repository's own": (
         {"folders": {"saves": ["ckpt_out"]}, "args": ["--ckpt-out", "/tmp/run"]},
         "args[1]",
@@ -76,6 +85,11 @@ RIGHT: dict[str, dict[str, Any]] = {
         "args": ["--save", "/tmp/fast"],
         "files": [{"source": "a/run.sh", "mountPath": "/etc/run"}],
         "contents": {"a/run.sh": "cp -r /tmp/fast /checkpoints"},
+    },
+    "its path is in settings of another option": {
+        "args": ["--save", "/tmp/fast", "--settings", "/etc/run/run.yaml"],
+        "files": [{"source": "a/run.yaml", "mountPath": "/etc/run"}],
+        "contents": {"a/run.yaml": "save: /tmp/slow\ncopies: $CHECKPOINT_DIR/copies\n"},
     },
     "a store elsewhere": {"args": ["--save", "/tmp/fast", "--upload", "s3://bucket/run"]},
     "a variable of a store": {"args": ["--save", "/tmp/fast"], "env": {"AWS_REGION": "eu-west-1"}},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, StrictBool, StrictStr, Tag, model_validator
+from pydantic import AfterValidator, Discriminator, Field, StrictBool, StrictStr, Tag, model_validator
 
 from trainyard.base.quantities import Quantity
 from trainyard.specs.models.base import (
@@ -19,6 +19,7 @@ from trainyard.specs.models.base import (
     Room,
     Spec,
     Text,
+    named_once,
     validation_error,
 )
 from trainyard.specs.models.daemons import PoolDaemon, kept_share
@@ -163,9 +164,9 @@ class Pool(Spec):
     AMD's."""
     daemons: tuple[PoolDaemon, ...] = ()
     """Daemons that others run on every node of the pool; they replace the shape's assumption."""
-    pci: tuple[PciAddress, ...] = ()
+    pci: Annotated[tuple[PciAddress, ...], AfterValidator(named_once)] = ()
     """PCI addresses of the NICs on these nodes, in the shape's order; default: the shape's."""
-    interfaces: tuple[Text, ...] = ()
+    interfaces: Annotated[tuple[Text, ...], AfterValidator(named_once)] = ()
     """Network devices of the NICs on these nodes, in the shape's order, such as `ens1f0np0`."""
     nic_type: NicType | None = None
     """PCI device ID of the NICs on these nodes; default: the shape's."""

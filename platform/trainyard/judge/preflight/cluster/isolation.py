@@ -13,7 +13,10 @@ from trainyard.specs.models.fabric import Fabric
 from trainyard.specs.sources import Source
 
 MEMBER = 0x7FFF
-"""The bits of a partition key that name the partition; the highest says full or limited member (IBTA 1.6, 10.9.1)."""
+"""The bits of a partition key that name the partition; the highest says full or limited member (IBTA 1.6, 10.9.1).
+
+All of them set are the default partition, which every port is in (opensm doc/partition-config.txt).
+"""
 
 SHARED = Rule(
     id="sec-vf-vlan",
@@ -50,6 +53,10 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
         message = "vlans needs rails in one subnet, but nodePrefix routes them; separate teams on the switches"
         yield SEPARATE.at(source, path, message, key=True)
     partitions = {name: int(key, 16) & MEMBER for name, key in fabric.partition_keys.items()}
+    for name, number in partitions.items():
+        if number == MEMBER:
+            message = f"partition {fabric.partition_keys[name]!r} of team {name!r} is the default one of all ports"
+            yield SEPARATE.at(source, ("fabric", "partitionKeys", name), f"{message}; use another")
     yield from check_teams(cluster, source, "vlans", fabric.vlans)
     yield from check_teams(cluster, source, "partitionKeys", partitions)
     if fabric.attach == "sriov" and fabric.type in {"roce", "infiniband"} and not is_routed(cluster):

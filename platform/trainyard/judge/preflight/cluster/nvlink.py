@@ -28,6 +28,9 @@ LEVEL = Rule(
     source="NVIDIA/k8s-device-plugin v0.20.0 docs/gpu-feature-discovery/README.md, nvidia.com/gpu.clique",
 )
 
+CLIQUE = "nvidia.com/gpu.clique"
+"""The label by which GPU feature discovery tells the NVLink domains of a cluster apart."""
+
 
 @CLUSTER.check()
 def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
@@ -60,3 +63,8 @@ def check_level(cluster: Cluster, name: str, pool: Pool, source: Source) -> Iter
         yield LEVEL.at(
             source, path, f"nvlink of pool {name!r} is {pool.nvlink!r}, which is not a level of topology; {hint}"
         )
+    elif CLIQUE in (labels := {label: level for level, label in cluster.levels.items()}) and (
+        pool.nvlink != labels[CLIQUE]
+    ):
+        message = f"nvlink of pool {name!r} is {pool.nvlink!r}, but level {labels[CLIQUE]!r} has the domains' label"
+        yield LEVEL.at(source, path, f"{message} {CLIQUE}; write {labels[CLIQUE]}")

@@ -9,13 +9,14 @@ from collections.abc import Iterator, Mapping
 from trainyard.base.findings import Finding
 from trainyard.judge.policies.folders import LEFT, key, within
 from trainyard.judge.preflight.job.commands import texts
-from trainyard.judge.preflight.job.options import program_options
+from trainyard.judge.preflight.job.options import brought, program_options
 from trainyard.judge.preflight.job.unmounted import IMAGE, UNMOUNTED, Named, folders, instead, variables
 from trainyard.judge.preflight.job.unsaved import ELSEWHERE, STORES, VOLATILE
 from trainyard.judge.preflight.subjects import JOB, OneJob
 from trainyard.render.parts.storage import LAUNCH_FOLDER
 from trainyard.specs import Job, Repository
 from trainyard.upstream.trainers import marking, saving, within_others
+from trainyard.upstream.trainers.settings import SETTINGS, flat
 
 OWN_FOLDER = re.compile(r"\.{1,2}(?:/|$)|[A-Za-z0-9_][\w.-]*/")
 """The beginning of a folder below the working folder."""
@@ -75,10 +76,22 @@ def saves_elsewhere(job: Job, contents: Mapping[str, str]) -> bool:
     if job.checkpoint is None:
         return True
     own = (job.checkpoint.mount_path, "CHECKPOINT_DIR")
-    said = [*(text for _, text in texts(job)), *contents.values()]
+    said = [*(text for _, text in texts(job)), *in_force(job, contents)]
     said += [str(container) for container in (*job.containers, *job.init_containers)]
     stores = any(STORES.match(name) for name in (*job.env, *job.secrets))
     return stores or any(ELSEWHERE.search(text) or any(name in text for name in own) for text in said)
+
+
+def in_force(job: Job, contents: Mapping[str, str]) -> Iterator[str]:
+    """Yield the texts of a job's small files, settings without the values that its command line replaces."""
+    given = {key(item.option): item.value for item in program_options(job, {})}
+    for _, file, text in brought(job, contents):
+        told = flat(file, text) if file.endswith(SETTINGS) else {}
+        rest = text
+        for name, value in told.items():
+            if value and given.get(key(name)):
+                rest = rest.replace(value, "", 1)
+        yield rest
 
 
 def fleeting_text(named: Named) -> str:
