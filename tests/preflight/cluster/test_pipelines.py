@@ -17,7 +17,7 @@ OPERATOR = {"version": "26.7.0"}
 PROFILES = {
     "the team's own namespace": ({"nlp": "nlp"}, ["pipelines.namespaces.nlp"]),
     "a profile": ({"nlp": "nlp-pipelines"}, []),
-    "nobody's": ({}, []),
+    "none, which comes to each team's own": ({}, ["pipelines"]),
 }
 
 DRIVERS: dict[str, tuple[dict[str, Any], str, list[tuple[str, str]]]] = {

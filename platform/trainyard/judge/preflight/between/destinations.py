@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.base.findings import Finding
+from trainyard.base.findings import Finding, Severity
 from trainyard.base.rules import Rule
+from trainyard.base.system.repository import GENERATED
+from trainyard.judge.policies.near import is_near
 from trainyard.judge.preflight.subjects import BETWEEN
 from trainyard.specs.load import Loaded
 
@@ -16,12 +18,22 @@ DESTINATION = Rule(
     fix="write the cluster's own name or server",
     source="argoproj/argo-cd v3.5.1 docs/operator-manual/declarative-setup.md",
 )
+TREE = Rule(
+    id="spec/tree-path",
+    title="The path of the tree in the repository has the name of the folder that synth writes.",
+    why="Argo CD finds no folder there, so it reports an error for every application and changes nothing",
+    fix="end path with generated; waive this if something copies the tree to a folder of another name",
+    source="argoproj/argo-cd v3.5.1 reposerver/repository/repository.go; docs/argocd.md",
+    severity=Severity.WARNING,
+    may_waive=True,
+)
 
 
 @BETWEEN.check()
 def check(loaded: Loaded) -> Iterator[Finding]:
     """Yield clusters that Argo CD would reach at one address, where they would overwrite each other."""
     specs = loaded.specs
+    yield from check_tree(loaded)
     seen: dict[tuple[str | None, str | None], str] = {}
     for name, cluster in sorted(specs.clusters.items()):
         where = cluster.argocd.destination
@@ -30,3 +42,12 @@ def check(loaded: Loaded) -> Iterator[Finding]:
         if first != name and not local:
             message = f"cluster {name!r} has the destination of cluster {first!r}; set its own name or server"
             yield DESTINATION.at(specs.sources[f"cluster/{name}"], ("argocd", "destination"), message)
+
+
+def check_tree(loaded: Loaded) -> Iterator[Finding]:
+    """Yield a path whose last folder is nearly the one that is written; a tree may be copied to one of another name."""
+    source, path = loaded.specs.sources.get("repository"), loaded.specs.repository.path
+    folder = path.rpartition("/")[2]
+    if source is not None and folder != GENERATED and is_near(folder, GENERATED):
+        message = f"path ends with {folder!r}, but synth writes {GENERATED!r}, so Argo CD finds nothing; correct it"
+        yield TREE.at(source, ("path",), message)

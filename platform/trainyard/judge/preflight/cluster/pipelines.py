@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.base.findings import Finding
+from trainyard.base.findings import Finding, Severity
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.subjects import CLUSTER
 from trainyard.specs import Cluster
@@ -16,12 +16,22 @@ OWN = Rule(
     why="policies refuse a workflow's pods among runs, so no step starts; and its account could end runs from there",
     fix="name the namespace of the team's profile in Kubeflow",
     source="docs/pipelines.md; platform/trainyard/render/tenancy/policies.py",
+    may_warn=True,
 )
 
 
 @CLUSTER.check()
 def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
-    """Yield teams whose profile is their own namespace."""
+    """Yield teams whose profile is their own namespace, and pipelines without any profile, whose teams all have that.
+
+    The latter was always so where nothing is said, so it stops no change.
+    """
+    pipelines = cluster.pipelines
+    if pipelines is not None and pipelines.namespace is None and not pipelines.namespaces:
+        message = (
+            "pipelines names no profiles, so steps are in the namespaces of runs, where policies refuse their pods"
+        )
+        yield OWN.at(source, ("pipelines",), f"{message}; set namespaces", key=True, severity=Severity.WARNING)
     for team, place in cluster.pipelines.namespaces.items() if cluster.pipelines else ():
         if place == team:
             message = f"profile {place!r} is the namespace of the team's runs, where no step may start; name another"
