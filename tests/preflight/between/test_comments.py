@@ -44,6 +44,9 @@ def test_comments_in_specs_are_reported(tmp_path):
     }
     assert found(root) == wanted
     assert found(root) == wanted
+    add(root, "platform/teams/nlp.yaml", "# trainyard: ignroe sec-*: why\n# trainyard: the team for language\n")
+    misspelt = {("platform/teams/nlp.yaml", 1): "a comment ignores nothing in this file; write waive: {sec-*: REASON}"}
+    assert found(root) == wanted | misspelt
     job = root / "jobs/nlp/train.yaml"
     job.write_text(job.read_text().removeprefix(NOTE))
     assert ("jobs/nlp/train.yaml", 1) not in found(root)

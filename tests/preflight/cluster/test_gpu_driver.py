@@ -64,6 +64,10 @@ CASES: dict[str, tuple[dict[str, Any], list[tuple[str, str, str]]]] = {
             )
         ],
     ),
+    "V100 beside a fabric with the operator's driver, whose branch is the first that is wrong": (
+        {"pools": {"h100": H100, "v100": V100}, "fabric": ROCE},
+        [("gpu-driver", "pools.v100.shape", "but V100 needs branch 580 or older")],
+    ),
     "V100 beside a fabric with a driver of its own": (
         {"pools": {"h100": H100, "v100": {**V100, "system": V580}}, "fabric": ROCE},
         [],

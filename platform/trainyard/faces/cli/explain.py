@@ -62,6 +62,8 @@ def command(
     checked = frozen.check_specs(root, jobs=[job_of(job, root)])
     print_output(checked.printed)
     show(checked.findings)
+    if checked.findings:
+        say("these findings are about specs; `trainyard check` also judges the manifests", error=True)
     resolved = find(checked, job, root)
     if isinstance(resolved, int):
         return resolved

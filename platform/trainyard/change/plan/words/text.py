@@ -46,7 +46,7 @@ def render(plan: Plan, *, everything: bool = False) -> str:
         lines += ["", "new and changed verdicts", *(f"  {line}" for line in verdicts)]
     if plan.next_runs:
         verdicts = shorten(next_lines(plan.next_runs, everything=everything), MOST, everything=everything)
-        lines += ["", "the next runs of existing jobs", *(f"  {line}" for line in verdicts)]
+        lines += ["", "the next runs of existing jobs, each alone on its cluster", *(f"  {line}" for line in verdicts)]
     for cluster in clusters(plan):
         runs = [
             line
