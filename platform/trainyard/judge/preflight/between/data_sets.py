@@ -38,12 +38,12 @@ def check_jobs(jobs: Iterable[JobFile]) -> Iterator[Finding]:
     """
     files = list(jobs)
     saved = Counter((file.team, file.job.checkpoint.volume) for file in files if file.job.checkpoint)
-    read = Counter((file.team, volume) for file in files for volume in whole(file))
+    read = Counter((file.team, volume) for file in files for volume in volumes_read(file))
     for file in files:
         if file.job.checkpoint is None or saved[file.team, file.job.checkpoint.volume] > 1:
             continue
         volume = file.job.checkpoint.volume
-        itself = volume in whole(file)
+        itself = volume in volumes_read(file)
         others = read[file.team, volume] - itself
         used = {name: count for (team, name), count in saved.items() if team == file.team and name != volume}
         if used and others >= (1 if itself else READERS):
@@ -55,6 +55,6 @@ def check_jobs(jobs: Iterable[JobFile]) -> Iterator[Finding]:
             yield IN_DATA.at(file.source, ("checkpoint", "volume"), f"{message}; others save into {usual!r}")
 
 
-def whole(file: JobFile) -> set[str]:
+def volumes_read(file: JobFile) -> set[str]:
     """Return the volumes that a job reads as a whole."""
     return {data.volume for data in file.job.data if data.read_only and data.sub_path is None}
