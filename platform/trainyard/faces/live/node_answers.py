@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterable
 from fractions import Fraction
 
+from trainyard.base.findings import count_of
 from trainyard.base.quantities import Quantity
 from trainyard.base.versions import order
-from trainyard.faces.live.seen import THERE, Node, Seen, UnseenError, Verdict
+from trainyard.faces.live.seen import THERE, Node, NoNodesError, Seen, UnseenError, Verdict
 from trainyard.render.prerequisites.nodes import shown
 from trainyard.render.prerequisites.questions import (
     GpuDriver,
@@ -32,22 +33,24 @@ def minor(question: ServerMinor, seen: Seen) -> Verdict:
     if seen.minor != question.minor:
         return Verdict("missing", f"the API server runs {seen.minor}")
     ours = int(question.minor.partition(".")[2])
-    kubelets = {node.name: RELEASE.match(node.info("kubeletVersion")) for node in seen.nodes}
-    return of_nodes(
-        f"{name} runs {found[0]}"
-        for name, found in kubelets.items()
-        if found and not 0 <= ours - int(found[2]) <= OLDEST
-    )
+    kubelets = {node.name: node.info("kubeletVersion") for node in seen.nodes}
+    return of_nodes(f"{name} runs {release}" for name, release in kubelets.items() if not is_served(release, ours))
+
+
+def is_served(kubelet: str, server: int) -> bool:
+    """Whether an API server of a minor version serves a kubelet, or the kubelet does not say its version."""
+    found = RELEASE.match(kubelet)
+    return found is None or 0 <= server - int(found[2]) <= OLDEST
 
 
 def pool_nodes(question: PoolNodes, seen: Seen) -> Verdict:
     """Compare number and taints of a pool's nodes."""
     try:
         nodes = seen.of_pool(question.pool)
-    except UnseenError as reason:
-        return Verdict("missing", str(reason)) if "no node has" in str(reason) else Verdict("unseen", str(reason))
+    except NoNodesError as reason:
+        return Verdict("missing", str(reason))
     if len(nodes) < question.count:
-        return Verdict("missing", f"{len(nodes)} nodes have the label")
+        return Verdict("missing", f"only {count_of(len(nodes), 'node')} with the label")
     return of_nodes(problem for node in nodes for problem in taint_problems(node, question.taints))
 
 

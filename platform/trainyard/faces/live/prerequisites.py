@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from trainyard.base.documents import format_path
-from trainyard.base.system.repository import cluster_file
 from trainyard.faces.live import node_answers
-from trainyard.faces.live.seen import THERE, Readable, Seen, UnseenError, Verdict
+from trainyard.faces.live.seen import METADATA, THERE, WHOLE, Readable, Seen, UnseenError, Verdict
 from trainyard.judge.preflight.job.secrets import named_objects
 from trainyard.render.prerequisites import Prerequisite, prerequisites
+from trainyard.render.prerequisites.page import as_data
 from trainyard.render.prerequisites.questions import (
     AllExisting,
     CsiDriver,
@@ -91,7 +90,7 @@ def definitions(question: Definitions, seen: Seen) -> Verdict:
 
 def definition(name: str, versions: tuple[str, ...], seen: Seen) -> Verdict:
     """Look for one definition and the versions that it serves."""
-    value = seen.get(f"{DEFINITIONS}/{name}")
+    value = seen.get(f"{DEFINITIONS}/{name}", accept=WHOLE)
     if value is None:
         return Verdict("missing", f"CustomResourceDefinition {name} does not exist")
     served = {version["name"] for version in value["spec"]["versions"] if version.get("served")}
@@ -101,7 +100,7 @@ def definition(name: str, versions: tuple[str, ...], seen: Seen) -> Verdict:
 
 def existing(question: Existing, seen: Seen) -> Verdict:
     """Look for an object, and compare its fields."""
-    value = seen.get(question.path)
+    value = seen.get(question.path, accept=WHOLE if question.fields else METADATA)
     if value is None:
         return Verdict("missing", f"{question.kind} {question.name} does not exist")
     for field, wanted in question.fields.items():
@@ -172,16 +171,3 @@ def table(rows: list[Row], cluster: str) -> list[dict[str, Any]]:
         {**as_data(row.area, row.item, cluster), "verdict": row.verdict.word, "detail": row.verdict.detail}
         for row in rows
     ]
-
-
-def as_data(area: str, item: Prerequisite, cluster: str) -> dict[str, Any]:
-    """Return a prerequisite as data."""
-    return {
-        "area": area,
-        "what": item.what,
-        "why": item.why,
-        "file": item.file or cluster_file(cluster),
-        "field": format_path(item.at),
-        "get": item.get,
-        "look": item.look or None,
-    }

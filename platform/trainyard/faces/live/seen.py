@@ -13,6 +13,10 @@ from trainyard.faces.live.server import Answer
 NOT_FOUND = 404
 PAGE_SIZE = "500"
 
+WHOLE = "application/json"
+METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+"""Form in which a server sends an object without its fields: no value of a Secret leaves it."""
+
 Word = Literal["there", "missing", "unseen"]
 
 
@@ -34,7 +38,7 @@ class Readable(Protocol):
         """Return the minor version."""
 
     def request(
-        self, method: str, path: str, *, query: list[tuple[str, str]] | None = None
+        self, method: str, path: str, *, query: list[tuple[str, str]] | None = None, accept: str = WHOLE
     ) -> tuple[Answer, dict[str, Any]]:
         """Send one request and return the answer with its body."""
 
@@ -43,21 +47,25 @@ class UnseenError(Exception):
     """A question that the server does not answer, such as for lack of rights."""
 
 
+class NoNodesError(UnseenError):
+    """A question about the nodes of a pool that has none."""
+
+
 @dataclass
 class Seen:
     """What a server shows of one cluster."""
 
     server: Readable
-    _objects: dict[str, Mapping[str, Any] | None] = field(default_factory=dict)
+    _objects: dict[tuple[str, str], Mapping[str, Any] | None] = field(default_factory=dict)
 
-    def get(self, path: str) -> Mapping[str, Any] | None:
+    def get(self, path: str, *, accept: str = METADATA) -> Mapping[str, Any] | None:
         """Return the object at a path, None where there is none; raises UnseenError where the server does not say."""
-        if path not in self._objects:
-            self._objects[path] = self._read(path)
-        return self._objects[path]
+        if (path, accept) not in self._objects:
+            self._objects[path, accept] = self._read(path, accept)
+        return self._objects[path, accept]
 
-    def _read(self, path: str) -> Mapping[str, Any] | None:
-        answer, body = self.server.request("GET", path)
+    def _read(self, path: str, accept: str) -> Mapping[str, Any] | None:
+        answer, body = self.server.request("GET", path, accept=accept)
         if answer.code == NOT_FOUND:
             return None
         if not answer.accepted:
@@ -97,14 +105,14 @@ class Seen:
         }
 
     def of_pool(self, pool: str) -> list[Node]:
-        """Return the nodes with the label of a pool; raises UnseenError where there are none."""
+        """Return the nodes with the label of a pool; raises NoNodesError where there are none."""
         found = [node for node in self.nodes if node.labels.get(POOL) == pool]
         if not found:
-            raise UnseenError(f"no node has the label {POOL}={pool}")
+            raise NoNodesError(f"no node has the label {POOL}={pool}")
         return found
 
     def of_pools(self, pools: tuple[str, ...]) -> list[Node]:
-        """Return the nodes with the labels of pools; raises UnseenError where a pool has none."""
+        """Return the nodes with the labels of pools; raises NoNodesError where a pool has none."""
         return [node for pool in pools for node in self.of_pool(pool)]
 
 

@@ -108,7 +108,7 @@ def lossless(_site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
     priority = code // CLASS_BITS
     yield Prerequisite(
         f"switches and NICs trust DSCP, and keep DSCP {code} lossless (PFC on priority {priority}, with ECN)",
-        "training traffic has this DSCP; where packets are dropped, RoCE slows down to a fraction",
+        "training traffic has this DSCP; RoCE stalls where packets of it are dropped",
         ("fabric", "trafficClass"),
         f"`mlnx_qos -i DEVICE --trust dscp --pfc {','.join('1' if level == priority else '0' for level in range(8))}`"
         ", on every NIC after each boot, and the same on switches",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from trainyard.base.findings import count_of
 from trainyard.base.labels import HOSTNAME, POOL
 from trainyard.render.clusters import node_files
 from trainyard.render.clusters.nodes import needs
@@ -57,7 +58,7 @@ def pools(site: Site) -> Iterator[Prerequisite]:
         taints = tuple(Taint(taint.key, taint.value, taint.effect) for taint in pool.taints)
         words = f"the taint{'s' if len(taints) > 1 else ''} {listed([f'`{taint}`' for taint in taints])} and no other"
         yield Prerequisite(
-            f"{pool.nodes} nodes have the label `{POOL}={name}` and {words if taints else 'no taint'}",
+            f"{count_of(pool.nodes, 'node')} with the label `{POOL}={name}` and {words if taints else 'no taint'}",
             "flavor and pods of the pool select this label and tolerate only these taints; the quota counts the nodes",
             ("pools", name),
             "; ".join(

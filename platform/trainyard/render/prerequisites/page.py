@@ -46,3 +46,16 @@ def legible(text: str) -> str:
     """Return text that Markdown shows as it is, in one line; what stands in backticks stays code."""
     parts = CODE.split(" ".join(text.split()))
     return "".join(part if part.startswith("`") and len(part) > 1 else SPECIAL.sub(r"\\\1", part) for part in parts)
+
+
+def as_data(area: str, item: Prerequisite, cluster: str) -> dict[str, str | None]:
+    """Return a prerequisite as data."""
+    return {
+        "area": area,
+        "what": item.what,
+        "why": item.why,
+        "file": item.file or cluster_file(cluster),
+        "field": format_path(item.at),
+        "get": item.get,
+        "look": item.look or None,
+    }
