@@ -105,7 +105,7 @@ MISSING = {
     "vpc.amazonaws.com/efa 32": "p5-4 offers vpc.amazonaws.com/efa 0",
     "storage driver": "p5-5 does not run it",
     "mpi-operator": "mpijobs.kubeflow.org does not serve v2beta1",
-    "gpu-operator": "CustomResourceDefinition clusterpolicies.nvidia.com does not exist",
+    "gpu-operator": "none of its 5 CustomResourceDefinitions exists",
 }
 """What the recorded cluster lacks, by words of the prerequisite."""
 
@@ -129,7 +129,8 @@ def test_a_recorded_cluster(specs):
     rows = prerequisites.compare(specs, "cumulus", server)
     check_rows(rows)
     text = "\n".join(prerequisites.lines(rows, "cumulus"))
-    assert "  missing  nodes of pool h100 offer `vpc.amazonaws.com/efa 32`: p5-4 offers vpc.amazonaws.com/efa 0" in text
+    line = "  missing  nodes of pool h100 offer `vpc.amazonaws.com/efa 32`"
+    assert f"{line}\n{'':11}now: p5-4 offers vpc.amazonaws.com/efa 0\n{'':11}get: `helm install" in text
     assert text.endswith("cannot be seen from here; nothing was changed")
     assert [accept for path, accept in server.asked if "/secrets/" in path] == [METADATA]
     assert json.dumps(prerequisites.table(rows, "cumulus")).count('"verdict": "missing"') == len(MISSING)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
+from trainyard.base.findings import count_of
 from trainyard.faces.live import node_answers
 from trainyard.faces.live.seen import METADATA, THERE, WHOLE, Readable, Seen, UnseenError, Verdict
 from trainyard.judge.preflight.job.secrets import named_objects
@@ -84,7 +85,8 @@ def definitions(question: Definitions, seen: Seen) -> Verdict:
     found = [definition(name, versions, seen) for name, versions in question.versions.items()]
     wrong = [one for one in found if one.word != "there"]
     if question.some:
-        return THERE if len(wrong) < len(found) else wrong[0]
+        none = Verdict("missing", f"none of its {count_of(len(found), 'CustomResourceDefinition')} exists")
+        return THERE if len(wrong) < len(found) else none
     return wrong[0] if wrong else THERE
 
 
@@ -152,17 +154,23 @@ def lines(rows: list[Row], cluster: str) -> Iterator[str]:
         if row.area != area:
             area = row.area
             yield area
-        detail = f": {row.verdict.detail}" if row.verdict.detail else ""
-        yield f"  {row.verdict.word:<8} {row.item.what}{detail}"
-        if row.verdict.word == "missing":
-            yield f"{'':11}get: {row.item.get}"
-        if row.verdict.word == "unseen" and row.item.look:
-            yield f"{'':11}look: {row.item.look}"
+        yield f"  {row.verdict.word:<8} {row.item.what}"
+        yield from (f"{'':11}{line}" for line in remedy(row))
     counts = {word: sum(row.verdict.word == word for row in rows) for word in ("there", "missing", "unseen")}
     yield (
         f"{cluster}: {counts['there']} there, {counts['missing']} missing, "
         f"{counts['unseen']} cannot be seen from here; nothing was changed"
     )
+
+
+def remedy(row: Row) -> Iterator[str]:
+    """Yield what the server shows of a prerequisite that is not there, and how to get or see it."""
+    if row.verdict.detail:
+        yield f"now: {row.verdict.detail}"
+    if row.verdict.word == "missing":
+        yield f"get: {row.item.get}"
+    elif row.verdict.word == "unseen" and row.item.look:
+        yield f"look: {row.item.look}"
 
 
 def table(rows: list[Row], cluster: str) -> list[dict[str, Any]]:
