@@ -18,6 +18,8 @@ INFINIBAND = {"type": "infiniband", "attach": "rdma-shared", "resources": ["rdma
 EFA = {"pools": {"gpu": {"shape": "aws-p5-48xlarge", "nodes": 4}}, "fabric": {"type": "efa"}}
 GPU = {"shape": "dgx-h100", "nodes": 4}
 MI300X = {"shape": "mi300x", "nodes": 4}
+AMD = {**OPERATORS, "amd-gpu-operator": {"version": "1.5.1"}}
+DRIVEN = {"version": "1.5.1", "values": {"deviceConfig": {"spec": {"driver": {"enable": True}}}}}
 QUEUES = {"research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 32}}}}
 IMAGE = "registry.example.com/kfp@sha256:" + "4f0c7e2ab95d8136" * 4
 
@@ -48,18 +50,12 @@ CASES = {
     ),
     "branches that know the GPUs": ({"operators": THEIRS}, "NVIDIA's driver, branch 525 or newer", ""),
     "AMD's driver": (
-        {"pools": {"gpu": {**MI300X, "deviceAccess": [44]}}, "operators": {**OPERATORS, "amd-gpu-operator": {"version": "1.5.1"}}},
+        {"pools": {"gpu": {**MI300X, "deviceAccess": [44]}}, "operators": AMD},
         "on nodes of pool gpu groups 44 own `/dev/kfd`",
         "offer `amd.com/gpu",
     ),
     "AMD's driver by its operator": (
-        {
-            "pools": {"gpu": MI300X},
-            "operators": {
-                **OPERATORS,
-                "amd-gpu-operator": {"version": "1.5.1", "values": {"deviceConfig": {"spec": {"driver": {"enable": True}}}}},
-            },
-        },
+        {"pools": {"gpu": MI300X}, "operators": {**OPERATORS, "amd-gpu-operator": DRIVEN}},
         "",
         "amdgpu",
     ),
@@ -77,7 +73,7 @@ CASES = {
     "InfiniBand": ({"fabric": INFINIBAND}, "a subnet manager runs on the fabric (OpenSM)", "lossless"),
     "NICs that others advertise": ({"fabric": INFINIBAND}, "nodes of pool gpu offer `rdma/ib 1`", ""),
     "memory that the image unlocks": ({"fabric": {**INFINIBAND, "memlock": "provided"}}, "without limit", "NRI"),
-    "memory that NRI unlocks": ({"fabric": {**INFINIBAND, "memlock": "nri"}}, "NRI plugin ulimit-adjuster", "without limit"),
+    "memory that NRI unlocks": ({"fabric": {**INFINIBAND, "memlock": "nri"}}, "ulimit-adjuster", "without limit"),
     "files for nodes": ({"fabric": INFINIBAND}, "have the files of `nodes/gpu/`: 10-trainyard-memlock.conf", "NRI"),
     "EFA": (EFA, "nodes of pool gpu offer `vpc.amazonaws.com/efa 32`", "lossless"),
     "huge pages of EFA": (EFA, "hugepages-2Mi 10Gi", ""),
@@ -145,9 +141,9 @@ def test_every_line_says_why_where_and_how():
     every = specs(**{**EFA, "operators": THEIRS, "runtimeClasses": ["gvisor"], "system": {"kernel": "6.8"}})
     for items in prerequisites(every, "test").values():
         for item in items:
-            assert item.why and item.get and item.at
-            assert item.question is not None or item.look
-            assert not item.what.endswith(".") and "\n" not in item.what
+            assert all((item.why, item.get, item.at, item.question or item.look))
+            assert not item.what.endswith(".")
+            assert "\n" not in item.what
 
 
 def test_what_people_write_stays_text():

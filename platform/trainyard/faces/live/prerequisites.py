@@ -71,7 +71,7 @@ def named_by_jobs(specs: Specs, cluster: str) -> frozenset[str]:
 
 
 def verdict(item: Prerequisite, seen: Seen) -> Verdict:
-    """Return what the server shows of a prerequisite."""
+    """Return the verdict of the server on a prerequisite."""
     if item.question is None:
         return Verdict("unseen")
     try:
@@ -164,7 +164,7 @@ def lines(rows: list[Row], cluster: str) -> Iterator[str]:
 
 
 def remedy(row: Row) -> Iterator[str]:
-    """Yield what the server shows of a prerequisite that is not there, and how to get or see it."""
+    """Yield the state of a prerequisite that is not there, and how to get or see it."""
     if row.verdict.detail:
         yield f"now: {row.verdict.detail}"
     if row.verdict.word == "missing":

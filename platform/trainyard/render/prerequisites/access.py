@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from trainyard.base.system.repository import SETTINGS, team_file
 from trainyard.render.clusters.settings import is_local
 from trainyard.render.operators.install import installed_operators
-from trainyard.render.prerequisites.base import Prerequisite, Site, listed
+from trainyard.render.prerequisites.base import Prerequisite, Site, names_text
 from trainyard.render.prerequisites.questions import Definitions, Existing, namespaced
 
 ARGO = {"applications.argoproj.io": ("v1alpha1",), "appprojects.argoproj.io": ("v1alpha1",)}
@@ -75,7 +75,7 @@ def registries(site: Site) -> Iterator[Prerequisite]:
     names = site.specs.repository.registries
     if names:
         yield Prerequisite(
-            f"nodes can pull from {listed(list(names))}",
+            f"nodes can pull from {names_text(list(names))}",
             "images of jobs come from there; jobs name `imagePullSecrets` where the registry asks for a login",
             ("registries",),
             "open the registry to the nodes, or configure credentials of the container runtime",

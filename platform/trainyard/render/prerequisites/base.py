@@ -48,7 +48,7 @@ class Site:
         return self.specs.clusters[self.name]
 
 
-def listed(names: Sequence[str]) -> str:
+def names_text(names: Sequence[str]) -> str:
     """Return names as text: all of a few, else three and how many more there are."""
     return ", ".join(names) if len(names) <= 4 else f"{', '.join(names[:3])} and {len(names) - 3} more"
 

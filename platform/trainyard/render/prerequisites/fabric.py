@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 from trainyard.render.operators.install import sites
-from trainyard.render.prerequisites.base import Prerequisite, Site, listed, of_pools
+from trainyard.render.prerequisites.base import Prerequisite, Site, names_text, of_pools
 from trainyard.render.prerequisites.nodes import in_words
 from trainyard.render.prerequisites.questions import AllExisting, Existing, NodeOffers, namespaced
 from trainyard.render.sizing.fabrics import devices, fabric_type, plan
@@ -67,7 +67,7 @@ def nics(site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
         count = max((devices.functions_per_nic(cluster, pool, nic.rail) for nic in pool.node.nics), default=1)
         yield Prerequisite(
             f"{of_pools([name])} have SR-IOV and the IOMMU on in their firmware"
-            + (f", and NICs at {listed(places)}" if places else ""),
+            + (f", and NICs at {names_text(places)}" if places else ""),
             f"each NIC is split into {count} virtual function{'s' if count > 1 else ''} for pods",
             ("pools", name, "pci") if pool.pci else ("fabric", "attach"),
             "switch both on in the nodes' firmware; write the places of NICs as `lspci -D -d 15b3:` prints them",
@@ -80,7 +80,7 @@ def switches(_site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
     if fabric.type not in ("roce", "infiniband") or fabric.attach == "none":
         return
     vlans = sorted(set(fabric.vlans.values()))
-    carried = f" and VLANs {listed([str(vlan) for vlan in vlans])}" if vlans else ""
+    carried = f" and VLANs {names_text([str(vlan) for vlan in vlans])}" if vlans else ""
     yield Prerequisite(
         f"ports of the fabric's switches carry packets of {fabric.mtu} bytes{carried}",
         "pods send packets of this size; smaller ports drop them, and NCCL waits until it times out",
@@ -171,7 +171,7 @@ def google(site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
         return
     if fabric.networks:
         yield Prerequisite(
-            f"Networks {listed([f'`{name}`' for name in fabric.networks])} exist, each with its GKENetworkParamSet",
+            f"Networks {names_text([f'`{name}`' for name in fabric.networks])} exist, each with its GKENetworkParamSet",
             "pods on the fabric get an interface of each",
             ("fabric", "networks"),
             "add them to platform/extra (GKE documentation, set up multi-network support for Pods)",

@@ -49,7 +49,7 @@ def nvidia(site: Site) -> Iterator[Prerequisite]:
 
 
 def channels(site: Site) -> Iterator[Prerequisite]:
-    """Yield what ComputeDomains need beside a driver in the node's image.
+    """Yield the packages that ComputeDomains need beside a driver in the node's image.
 
     NVIDIA/cloud-native-docs gpu-operator/dra-intro-install.rst, prerequisites.
     """
@@ -113,7 +113,7 @@ def amd(site: Site) -> Iterator[Prerequisite]:
         if not configured.get(name):
             yield Prerequisite(
                 f"{of_pools([name])} have AMD's driver amdgpu",
-                "AMD's operator is told that the node's image brings it; without it there are no GPUs",
+                "AMD's operator leaves it to the node's image; without it there are no GPUs",
                 ("pools", name, "shape"),
                 "install amdgpu-dkms in the node's image (ROCm documentation, installation by the package manager)",
                 GpuDriver(name, AMD_DRIVER),

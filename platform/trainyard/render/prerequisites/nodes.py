@@ -10,7 +10,7 @@ from trainyard.base.labels import HOSTNAME, POOL
 from trainyard.render.clusters import node_files
 from trainyard.render.clusters.nodes import needs
 from trainyard.render.operators.install import bundlers
-from trainyard.render.prerequisites.base import Prerequisite, Site, listed, of_pools
+from trainyard.render.prerequisites.base import Prerequisite, Site, names_text, of_pools
 from trainyard.render.prerequisites.questions import (
     NodeKernel,
     NodeLabels,
@@ -56,7 +56,9 @@ def pools(site: Site) -> Iterator[Prerequisite]:
     """Yield number, taints and amounts of the nodes of each pool."""
     for name, pool in site.cluster.pools.items():
         taints = tuple(Taint(taint.key, taint.value, taint.effect) for taint in pool.taints)
-        words = f"the taint{'s' if len(taints) > 1 else ''} {listed([f'`{taint}`' for taint in taints])} and no other"
+        words = (
+            f"the taint{'s' if len(taints) > 1 else ''} {names_text([f'`{taint}`' for taint in taints])} and no other"
+        )
         yield Prerequisite(
             f"{count_of(pool.nodes, 'node')} with the label `{POOL}={name}` and {words if taints else 'no taint'}",
             "flavor and pods of the pool select this label and tolerate only these taints; the quota counts the nodes",
@@ -93,10 +95,10 @@ def is_used(site: Site, pool: str, resource: str) -> bool:
 
 def in_words(wanted: dict[str, Fraction]) -> str:
     """Return amounts as text, such as `cpu 191450m, memory 1976Gi`."""
-    return ", ".join(f"{name} {shown(name, value)}" for name, value in wanted.items())
+    return ", ".join(f"{name} {amount_text(name, value)}" for name, value in wanted.items())
 
 
-def shown(name: str, value: Fraction) -> str:
+def amount_text(name: str, value: Fraction) -> str:
     """Return an amount as Kubernetes writes it, bytes from 10 GiB on in whole GiB."""
     if name == CPU:
         return str(value) if value.denominator == 1 else f"{int(value * 1000)}m"
@@ -114,9 +116,9 @@ def labels(site: Site) -> Iterator[Prerequisite]:
             setter = next((text for prefix, text in SETTERS.items() if key.startswith(prefix)), "")
             by_setter.setdefault(setter, []).append(key)
     for setter, keys in by_setter.items():
-        commands = " ".join(f"{key}=VALUE" for key in keys)
+        commands, named = " ".join(f"{key}=VALUE" for key in keys), names_text([f"`{key}`" for key in keys])
         yield Prerequisite(
-            f"{of_pools(every)} have the label{'s' if len(keys) > 1 else ''} {listed([f'`{key}`' for key in keys])}",
+            f"{of_pools(every)} have the label{'s' if len(keys) > 1 else ''} {named}",
             "levels of the topology; Kueue places no pod on a node without them",
             ("topology",),
             setter or f"`kubectl label node NODE {commands}`",
@@ -201,7 +203,7 @@ def settings(site: Site) -> Iterator[Prerequisite]:
         }
         used = {look: why for look, why in parts.items() if why}
         yield Prerequisite(
-            f"{of_pools([name])} have the files of `{path}/`: {listed([file.name for file in files])}",
+            f"{of_pools([name])} have the files of `{path}/`: {names_text([file.name for file in files])}",
             "; ".join(used.values()),
             ("pools", name),
             f"put generated/{site.name}/{path}/ into the node's image; each file begins with its place",
@@ -210,7 +212,7 @@ def settings(site: Site) -> Iterator[Prerequisite]:
 
 
 def memory(site: Site) -> Iterator[Prerequisite]:
-    """Yield what lifts the limit on locked memory, where no file for nodes does."""
+    """Yield the component that lifts the limit on locked memory, where no file for nodes does."""
     fabric = site.cluster.fabric
     if fabric is None or fabric.memlock == "node" or not fabric_type(site.cluster).locks_memory:
         return

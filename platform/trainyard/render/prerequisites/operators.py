@@ -11,7 +11,7 @@ from trainyard.render.clusters import folders
 from trainyard.render.kinds import available
 from trainyard.render.operators.base import Site as OperatorSite
 from trainyard.render.operators.install import sites
-from trainyard.render.prerequisites.base import Prerequisite, Site, listed
+from trainyard.render.prerequisites.base import Prerequisite, Site, names_text
 from trainyard.render.prerequisites.questions import Definitions, Existing, namespaced
 
 RULES = {
@@ -34,7 +34,7 @@ def operators(site: Site) -> Iterator[Prerequisite]:
         needed = {name: versions for (name, kind), versions in known.items() if kind in used}
         names = [f"`{name}`" for name in needed]
         yield Prerequisite(
-            f"{operator.name} {operator.version} is there" + (f", with {listed(names)}" if names else ""),
+            f"{operator.name} {operator.version} is there" + (f", with {names_text(names)}" if names else ""),
             "`managed: false` says that somebody else installs it",
             ("operators", operator.name),
             f"install {source(operator)}, or remove `managed: false`",
@@ -115,7 +115,7 @@ def pipelines(site: Site) -> Iterator[Prerequisite]:
             f"create the profile `{place}` in Kubeflow",
             namespaced("ServiceAccount", "serviceaccounts", place, found.service_account),
         )
-    own = listed([team for team in site.teams if found.namespace_of(team) == team])
+    own = names_text([team for team in site.teams if found.namespace_of(team) == team])
     if own and found.service_account not in {name for team in site.teams.values() for name in team.accounts}:
         yield Prerequisite(
             f"service account `{found.service_account}` is in the namespaces of teams {own}",
