@@ -117,7 +117,7 @@ TEAMS = {
         {"serviceAccounts": {"reader": {"annotations": {"eks.amazonaws.com/role-arn": "arn:x"}}}},
         "trusts service account `nlp/reader` as `arn:x`",
     ),
-    "people": ({}, "the identity provider has the groups nlp-people"),
+    "people": ({}, "the identity provider has the group nlp-people"),
 }
 
 

@@ -249,6 +249,15 @@ def test_every_network_and_namespace_is_there(cluster):
 
 
 @pytest.mark.parametrize("cluster", CLUSTERS)
+def test_paths_of_nodes_that_runs_mount_are_made_by_somebody(cluster):
+    """A run mounts a path that no kernel brings only where an installer of it is a prerequisite."""
+    volumes = [volume for _, spec in pods(cluster) for volume in spec.get("volumes", ())]
+    paths = {volume["hostPath"]["path"] for volume in volumes if "hostPath" in volume}
+    made = {path for path in paths if not path.startswith(("/sys", "/proc"))}
+    assert bool(made) == any(question.kind == "DaemonSet" for question in of(cluster, Existing))
+
+
+@pytest.mark.parametrize("cluster", CLUSTERS)
 def test_the_page_is_what_is_rendered(cluster):
     """`PREREQUISITES.md` has every prerequisite, and no API server or Argo CD takes it for an object."""
     text = (ROOT / "generated" / cluster / layout.PREREQUISITES).read_text(encoding="utf-8")

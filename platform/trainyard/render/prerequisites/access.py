@@ -89,7 +89,7 @@ def people(site: Site) -> Iterator[Prerequisite]:
     groups = sorted({team.group for team in site.teams.values()})
     if groups:
         yield Prerequisite(
-            f"the identity provider has the groups {', '.join(groups)}",
+            f"the identity provider has the group{'s' if len(groups) > 1 else ''} {', '.join(groups)}",
             "roles of the teams' namespaces and of Argo CD's projects are bound to them",
             ("group",),
             "create the groups, and have API server and Argo CD read them from the provider's tokens",
