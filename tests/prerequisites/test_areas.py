@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from make import UNLISTED, fields, make_cluster, make_specs, make_team
+from make import UNLISTED, fields, make_cluster, make_source, make_specs, make_team
 from trainyard.render.prerequisites import prerequisites
 from trainyard.render.prerequisites.page import legible, page
 from trainyard.specs import Cluster
-from trainyard.specs.sources import Specs
+from trainyard.specs.sources import ExtraFile, Specs
 
 OPERATORS = {"kueue": {"version": "0.19.2"}, "jobset": {"version": "0.12.0"}}
 OURS = {**OPERATORS, "gpu-operator": {"version": "26.7.0"}}
@@ -134,6 +136,17 @@ def test_teams_that_no_queue_admits_need_nothing():
     """A cluster lists Secrets of its own teams alone."""
     teams = {"nlp": make_team(), "ads": make_team(secrets=["others"])}
     assert "others" not in whats(make_specs(clusters={"test": cluster()}, teams=teams))
+
+
+def test_objects_of_the_repository_s_own_are_no_prerequisites():
+    """A namespace that somebody puts into platform/extra is applied from here, so nobody else has to."""
+    space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "store"}}
+    file = "platform/extra/test/platform/store.yaml"
+    team = make_team(egress=[{"namespace": "store", "ports": [80]}])
+    before = make_specs(clusters={"test": cluster()}, teams={"nlp": team})
+    after = replace(before, extra=(ExtraFile("test", "platform", make_source(file, space)),))
+    assert "namespace `store`" in whats(before)
+    assert "namespace `store`" not in whats(after)
 
 
 def test_every_line_says_why_where_and_how():

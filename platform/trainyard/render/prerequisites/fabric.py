@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
-from trainyard.render.operators.install import sites
+from trainyard.render.operators.install import installed_operators, sites
 from trainyard.render.prerequisites.base import Prerequisite, Site, names_text, of_pools
 from trainyard.render.prerequisites.nodes import in_words
 from trainyard.render.prerequisites.questions import AllExisting, Existing, NodeOffers, namespaced
@@ -144,7 +144,8 @@ def amazon(site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
         return
     cluster = site.cluster
     there = [name for name in cluster.pools if fabric_type(cluster).reaches(cluster, name)]
-    for name in there:
+    ours = {operator.facts.prefix(operator.choice.values) for operator, _ in installed_operators(cluster)}
+    for name in there if DEVICE.partition("/")[0] not in ours else ():
         found = {DEVICE: Fraction(cluster.pools[name].node.devices[DEVICE])}
         yield Prerequisite(
             f"{of_pools([name])} offer `{in_words(found)}`",
