@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from trainyard.checks import (
+    POOL,
     Pods,
     Problem,
     Queues,
@@ -19,6 +20,7 @@ from trainyard.checks import (
     holds,
     offered,
     pool_of,
+    selected_pools,
     strings,
     whole_number,
 )
@@ -59,9 +61,11 @@ def domains(queues: Queues, job: TrainingJob, pods: Pods, level: str) -> Iterato
     chosen = [strings(flavor.get("spec", "nodeLabels")) for flavor in flavors] or [
         strings(pods.spec.get("nodeSelector"))
     ]
-    selector = strings(pods.spec.get("nodeSelector"))
+    selector, pools = strings(pods.spec.get("nodeSelector")), selected_pools(pods.spec)
     for labels in chosen:
         if any(labels.get(key, value) != value for key, value in selector.items()):
+            continue
+        if pools and labels.get(POOL, pools[0]) not in pools:
             continue
         declared = described_domain(queues.world, pods, labels, level)
         yield declared or node_domain(queues.world, pods, {**labels, **selector}, level)

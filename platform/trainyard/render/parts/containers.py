@@ -115,7 +115,7 @@ def complete_container(run: Run, given: Mapping[str, Any]) -> dict[str, Any]:
     listed = given.get("env")
     env = list(listed) if isinstance(listed, (list, tuple)) else []
     named = {variable.get("name") for variable in env if isinstance(variable, Mapping)}
-    hidden = {} if asks else hidden_gpus(run, run.job.pool, 0)
+    hidden = {} if asks else hidden_gpus(run, run.pool_name, 0)
     context = given.get("securityContext")
     return {
         "imagePullPolicy": "IfNotPresent",

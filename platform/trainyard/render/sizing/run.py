@@ -44,6 +44,7 @@ def size_role(run: Run, role: RoleSpec, neighbours: Sequence[RoleSpec], *, pods:
     return RoleSize(
         name=role.name,
         pool=role.pool_name,
+        pools=run.pools if role.anywhere and len(run.pools) > 1 else (),
         nodes=Sized(role.nodes, role.source_of(job, "nodes")),
         processes=role.processes,
         gpus=gpus(job, role),
@@ -102,7 +103,7 @@ def grace(run: Run, *, pods: int) -> Sized[int]:
         wanted = Sized(seconds, why)
     if notice is None or wanted.value <= notice:
         return wanted
-    return Sized(notice, f"{notice}: notice of nodes in pool {job.pool!r}, shorter than the {wanted.value} needed")
+    return Sized(notice, f"{notice}: notice of nodes in pool {run.pool_name!r}, shorter than the {wanted.value} needed")
 
 
 def deadline(run: Run) -> Sized[int] | None:

@@ -7,10 +7,12 @@ from typing import Annotated, Any, Literal
 from pydantic import (
     AfterValidator,
     BeforeValidator,
+    Discriminator,
     Field,
     StrictBool,
     StrictInt,
     StrictStr,
+    Tag,
     WithJsonSchema,
     model_validator,
 )
@@ -33,6 +35,7 @@ from trainyard.specs.models.base import (
     VariableName,
     VariableValue,
     Waive,
+    named_once,
     validation_error,
 )
 from trainyard.specs.models.bounds import few
@@ -83,6 +86,11 @@ Hours = Annotated[
     BeforeValidator(hours),
     Field(ge=SHORTEST, le=LONGEST),
     WithJsonSchema({"type": "number", "minimum": SHORTEST, "maximum": LONGEST}),
+]
+Pools = Annotated[
+    Annotated[Name, Tag("one pool")]
+    | Annotated[tuple[Name, ...], Field(min_length=1), AfterValidator(named_once), Tag("several pools")],
+    Discriminator(lambda value: "several pools" if isinstance(value, (list, tuple)) else "one pool"),
 ]
 Restarts = Annotated[StrictInt, Field(ge=0, le=MOST_RESTARTS)]
 
@@ -203,8 +211,11 @@ class Job(Spec):
     processes_per_node: Count | None = None
     """Processes in each pod; default: one per GPU, or one without GPUs."""
 
-    pool: Name
-    """Pool of the cluster's nodes."""
+    pool: Pools | None = None
+    """Pool of the cluster's nodes, or a list of pools of which Kueue takes one for all workers, in the order of the
+    queue's `nominalQuota`."""
+    gpu_memory: Bytes | None = None
+    """Least memory of each GPU in bytes, instead of `pool`: any pool of the queue whose GPUs have as much."""
     nodes: Count = 1
     """Number of worker pods, each on a node or a part of one."""
     gpus_per_node: Amount = 0
@@ -303,6 +314,20 @@ class Job(Spec):
     """Free text for readers."""
     owner: StrictStr | None = None
     """Person or group responsible for the job."""
+
+    @property
+    def named_pools(self) -> tuple[str, ...]:
+        """The pools that `pool` names; none where `gpuMemory` stands in its place."""
+        return (self.pool,) if isinstance(self.pool, str) else self.pool or ()
+
+    @model_validator(mode="after")
+    def one_place(self) -> Job:
+        """Refuse a job that says both which pools it runs on and what their GPUs have, or neither."""
+        if (self.pool is None) == (self.gpu_memory is None):
+            raise validation_error("one-of", "must have exactly one of: pool, gpuMemory")
+        if self.gpu_memory is not None and (self.gpu is not None or not self.gpus_per_node):
+            raise validation_error("one-of", "has gpuMemory, which chooses pools of whole GPUs; set gpusPerNode")
+        return self
 
     @property
     def step(self) -> bool:
