@@ -64,8 +64,8 @@ def extreme(choose: Callable[..., str], by_pool: Mapping[str, Sized[T]], measure
     found, others = by_pool[pool], {name: sized.value for name, sized in by_pool.items() if name != pool}
     if all(value == found.value for value in others.values()):
         return next(iter(by_pool.values()))
-    rest = ", ".join(f"{name}: {value}" for name, value in others.items())
-    return Sized(found.value, f"{found.origin}; of pool {pool}, and {rest}")
+    rest = ", ".join(f"{value} on {name}" for name, value in others.items())
+    return Sized(found.value, f"{found.origin} on pool {pool}; {rest}")
 
 
 def whole_cores(run: Run, cpus: Sized[int], own: RoleSize) -> Sized[int]:

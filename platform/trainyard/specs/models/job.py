@@ -13,9 +13,11 @@ from pydantic import (
     StrictInt,
     StrictStr,
     Tag,
+    ValidationInfo,
     WithJsonSchema,
     model_validator,
 )
+from pydantic_core import PydanticKnownError
 
 from trainyard.base.labels import GIVE_DEVICES, GIVE_NETWORKS, OURS, is_of
 from trainyard.base.limits import CONTAINERS, LABELS, PATCHES, ROLES, VOLUMES
@@ -64,6 +66,13 @@ def hours(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise validation_error("type", "must be a number of hours")
     return float(value)
+
+
+def placed(value: Any, info: ValidationInfo) -> Any:
+    """Refuse a job that says neither its pool nor the memory of its GPUs."""
+    if value is None and info.data.get("gpu_memory", ...) is None:
+        raise PydanticKnownError("missing")
+    return value
 
 
 JobName = Annotated[
@@ -211,11 +220,11 @@ class Job(Spec):
     processes_per_node: Count | None = None
     """Processes in each pod; default: one per GPU, or one without GPUs."""
 
-    pool: Pools | None = None
-    """Pool of the cluster's nodes, or a list of pools of which Kueue takes one for all workers, in the order of the
-    queue's `nominalQuota`."""
     gpu_memory: Bytes | None = None
     """Least memory of each GPU in bytes, instead of `pool`: any pool of the queue whose GPUs have as much."""
+    pool: Annotated[Pools | None, AfterValidator(placed), Field(validate_default=True)] = None
+    """Pool of the cluster's nodes, or a list of pools of which Kueue takes one for all workers, in the order of the
+    queue's `nominalQuota`."""
     nodes: Count = 1
     """Number of worker pods, each on a node or a part of one."""
     gpus_per_node: Amount = 0
@@ -322,8 +331,8 @@ class Job(Spec):
 
     @model_validator(mode="after")
     def one_place(self) -> Job:
-        """Refuse a job that says both which pools it runs on and what their GPUs have, or neither."""
-        if (self.pool is None) == (self.gpu_memory is None):
+        """Refuse a job that says both which pools it runs on and what their GPUs have, or the latter without GPUs."""
+        if self.pool is not None and self.gpu_memory is not None:
             raise validation_error("one-of", "must have exactly one of: pool, gpuMemory")
         if self.gpu_memory is not None and (self.gpu is not None or not self.gpus_per_node):
             raise validation_error("one-of", "has gpuMemory, which chooses pools of whole GPUs; set gpusPerNode")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import zip_longest
 from typing import Any
 
-from trainyard.base.findings import Finding
+from trainyard.base.findings import Finding, Severity
 from trainyard.base.pools import selected_pools
+from trainyard.base.quantities import Quantity
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.subjects import JOB, RESOLVED, RUN, OneJob, Planned
 from trainyard.render.kinds import Resolved, build, resolve
@@ -52,6 +54,18 @@ GPU_MEMORY = Rule(
     source="docs/jobs.md",
 )
 
+NEAR = Rule(
+    id="spec/gpu-memory-near",
+    title="gpuMemory leaves out no pool by a few per cent.",
+    why="GPUs sold with 80 GB may have less than 80Gi, as an H100 has, so their pool is not taken",
+    fix="write decimal units as GPUs are sold: 80G; or name the pools",
+    source="NVIDIA H100 80GB HBM3: nvidia-smi shows 81559 MiB; shapes of this release",
+    severity=Severity.WARNING,
+)
+
+NEARLY = Decimal("0.92")
+"""Of the memory that is asked for: a quantity in Gi is 7.4 % more than the same number of GB."""
+
 LONGEST = 40
 """Characters of a value in a message."""
 
@@ -82,6 +96,23 @@ def check_memory(job: OneJob) -> Iterator[Finding]:
         f"{spec.gpu_memory}; {memories(pools)}"
     )
     yield GPU_MEMORY.at(job.file.source, ("gpuMemory",), message)
+
+
+@JOB.check()
+def check_near(job: OneJob) -> Iterator[Finding]:
+    """Yield pools of the queue whose GPUs have a few per cent less memory than the job asks for."""
+    spec, cluster = job.file.job, job.cluster
+    if spec.gpu_memory is None or cluster is None or spec.queue not in cluster.queues:
+        return
+    least = Quantity.parse(spec.gpu_memory).amount * NEARLY
+    nearly = pools_of(spec.model_copy(update={"gpu_memory": f"{int(least)}"}), cluster)
+    for name in [name for name in nearly if name not in pools_of(spec, cluster)]:
+        gpus = cluster.pools[name].node.gpus
+        message = (
+            f"gpuMemory is {spec.gpu_memory}, so GPUs of pool {name!r} with {gpus.memory if gpus else 'none'} are left "
+            "out; write G instead of Gi to take them"
+        )
+        yield NEAR.at(job.file.source, ("gpuMemory",), message)
 
 
 def memories(pools: Mapping[str, Pool]) -> str:
