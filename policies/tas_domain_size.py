@@ -26,6 +26,7 @@ from trainyard.checks import (
 )
 
 REQUIRED = "kueue.x-k8s.io/podset-required-topology"
+HOSTNAME = "kubernetes.io/hostname"
 FEWEST = "kueue.x-k8s.io/job-min-parallelism"
 
 
@@ -78,7 +79,9 @@ def described_domain(world: World, pods: Pods, labels: dict[str, str], level: st
         return None
     pool = world.inventory.pools[found[0]]
     name = next((name for name, label in world.inventory.levels.items() if label == level), "")
-    sizes = {"rack": pool.nodes // pool.racks, "block": pool.nodes // pool.blocks, "hostname": 1}
+    sizes = {"rack": pool.nodes // pool.racks, "block": pool.nodes // pool.blocks}
+    if level == HOSTNAME:
+        sizes[name] = 1
     if pool.nvlink:
         sizes[pool.nvlink] = min(pool.nodes, pool.node.nvlink_nodes)
     return sizes.get(name, 0), holds(offered(world, found[0]), pods.needs) or 0

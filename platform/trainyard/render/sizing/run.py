@@ -150,7 +150,7 @@ def place_topology(run: Run, *, pods: int) -> Sized[Closeness] | None:
             return None
         mode = "required" if asked.required else "preferred"
         return Sized(Closeness(mode, label), f"topology of the job: {mode} {asked.level}")
-    named = list(levels)[:-1]
+    named = list(levels)[:-1] or list(levels)
     if pods == 1 or not named:
         return None
     return Sized(Closeness("preferred", levels[named[-1]]), f"preferred {named[-1]}: close ranks communicate faster")
