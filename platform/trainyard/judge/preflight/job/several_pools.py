@@ -9,6 +9,7 @@ from itertools import zip_longest
 from typing import Any
 
 from trainyard.base.findings import Finding, Severity
+from trainyard.base.manifests import value_at
 from trainyard.base.pools import selected_pools
 from trainyard.base.quantities import Quantity
 from trainyard.base.rules import Rule
@@ -136,7 +137,7 @@ def check_pod_sets(run: Resolved) -> Iterator[Finding]:
     if len(run.run.pools) == 1:
         return
     values = [resource.value() for resource in build(run)]
-    found = [(set_.name, spec) for value in values for set_, spec in pod_sets_of(value, values)]
+    found = [(one.name, value_at(pod, ("spec",))) for value in values for one, pod in pod_sets_of(value, values)]
     devices = run.sizing.worker.devices.keys()
     apart = [name for name, spec in found if len(selected_pools(spec)) > 1 and devices & Pod.of(spec).asked.keys()]
     if len(apart) > 1:
