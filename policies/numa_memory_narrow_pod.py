@@ -32,7 +32,7 @@ def check(world: World) -> Iterator[Problem]:
 
 
 def nodes(pods: Pods) -> tuple[object, tuple[str, ...]]:
-    """Return what pods say of the nodes that they may run on."""
+    """Return the node selector of pods and the pools that they select."""
     return pods.spec.get("nodeSelector"), selected_pools(pods.spec)
 
 

@@ -79,7 +79,7 @@ WRONG = {
     "memory that a pool misses narrowly": (
         {"pool": None, "gpu_memory": "80Gi"},
         "spec/gpu-memory-near",
-        "gpuMemory is 80Gi, so GPUs of pool 'gpu' with 81559Mi are left out; write G instead of Gi to take them",
+        "gpuMemory is 80Gi, but GPUs of pool 'gpu' have 81559Mi; write 80G",
     ),
 }
 

@@ -91,8 +91,8 @@ def is_known(run: Run) -> bool:
 
 def check_run(run: Run) -> tuple[Resolved | None, list[Finding]]:
     """Return a run resolved, and what is wrong with it on any of its pools; kind and launcher exist."""
-    found = [check_on_pool(each) for each in run.on_each_pool()]
-    resolved = [each for each, _ in found if each is not None]
+    found = [check_on_pool(on_pool) for on_pool in run.on_each_pool()]
+    resolved = [run_there for run_there, _ in found if run_there is not None]
     findings = several_pools.merge(run, [findings for _, findings in found])
     return (resolved[0] if len(resolved) == len(found) else None), findings
 

@@ -99,7 +99,7 @@ def size_on_all(run: Run, roles: Sequence[RoleSpec]) -> Sizing:
     runs = run.on_each_pool()
     if len(runs) == 1:
         return size(run, roles)
-    return fit_all(run, {each.pool_name: size(each, all_roles(each)) for each in runs})
+    return fit_all(run, {on_pool.pool_name: size(on_pool, all_roles(on_pool)) for on_pool in runs})
 
 
 def all_roles(run: Run) -> tuple[RoleSpec, ...]:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from itertools import zip_longest
 from typing import Any
 
 from trainyard.base.findings import Finding, Severity
 from trainyard.base.manifests import value_at
 from trainyard.base.pools import selected_pools
-from trainyard.base.quantities import Quantity
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.subjects import JOB, RESOLVED, RUN, OneJob, Planned
 from trainyard.render.kinds import Resolved, build, resolve
@@ -57,15 +55,12 @@ GPU_MEMORY = Rule(
 
 NEAR = Rule(
     id="spec/gpu-memory-near",
-    title="gpuMemory leaves out no pool by a few per cent.",
+    title="The unit of gpuMemory leaves out no pool.",
     why="GPUs sold with 80 GB may have less than 80Gi, as an H100 has, so their pool is not taken",
     fix="write decimal units as GPUs are sold: 80G; or name the pools",
     source="NVIDIA H100 80GB HBM3: nvidia-smi shows 81559 MiB; shapes of this release",
     severity=Severity.WARNING,
 )
-
-NEARLY = Decimal("0.92")
-"""Of the memory that is asked for: a quantity in Gi is 7.4 % more than the same number of GB."""
 
 LONGEST = 40
 """Characters of a value in a message."""
@@ -101,18 +96,15 @@ def check_memory(job: OneJob) -> Iterator[Finding]:
 
 @JOB.check()
 def check_near(job: OneJob) -> Iterator[Finding]:
-    """Yield pools of the queue whose GPUs have a few per cent less memory than the job asks for."""
+    """Yield pools of the queue whose GPUs have the memory in GB, but not in Gi."""
     spec, cluster = job.file.job, job.cluster
-    if spec.gpu_memory is None or cluster is None or spec.queue not in cluster.queues:
+    if spec.gpu_memory is None or not spec.gpu_memory.endswith("i") or cluster is None:
         return
-    least = Quantity.parse(spec.gpu_memory).amount * NEARLY
-    nearly = pools_of(spec.model_copy(update={"gpu_memory": f"{int(least)}"}), cluster)
-    for name in [name for name in nearly if name not in pools_of(spec, cluster)]:
+    wanted, decimal = pools_of(spec, cluster), spec.model_copy(update={"gpu_memory": spec.gpu_memory[:-1]})
+    for name in [name for name in pools_of(decimal, cluster) if name not in wanted]:
         gpus = cluster.pools[name].node.gpus
-        message = (
-            f"gpuMemory is {spec.gpu_memory}, so GPUs of pool {name!r} with {gpus.memory if gpus else 'none'} are left "
-            "out; write G instead of Gi to take them"
-        )
+        has = gpus.memory if gpus else "none"
+        message = f"gpuMemory is {spec.gpu_memory}, but GPUs of pool {name!r} have {has}; write {decimal.gpu_memory}"
         yield NEAR.at(job.file.source, ("gpuMemory",), message)
 
 
@@ -137,7 +129,7 @@ def check_pod_sets(run: Resolved) -> Iterator[Finding]:
     if len(run.run.pools) == 1:
         return
     values = [resource.value() for resource in build(run)]
-    found = [(one.name, value_at(pod, ("spec",))) for value in values for one, pod in pod_sets_of(value, values)]
+    found = [(pods.name, value_at(pod, ("spec",))) for value in values for pods, pod in pod_sets_of(value, values)]
     devices = run.sizing.worker.devices.keys()
     apart = [name for name, spec in found if len(selected_pools(spec)) > 1 and devices & Pod.of(spec).asked.keys()]
     if len(apart) > 1:
@@ -153,7 +145,7 @@ def check_pods(run: Resolved) -> Iterator[Finding]:
     names = run.run.pools
     if len(names) == 1:
         return
-    first, *others = (resolve(each) for each in run.run.on_each_pool())
+    first, *others = (resolve(on_pool) for on_pool in run.run.on_each_pool())
     for other, name in zip(others, names[1:], strict=True):
         if found := difference(first, other):
             message = (
@@ -174,11 +166,11 @@ class Difference:
 
 def difference(first: Resolved, other: Resolved) -> Difference | None:
     """Return the first thing in which the pods of a run differ on two pools: devices, variables, or any other field."""
-    for one, two in zip(first.sizing.roles, other.sizing.roles, strict=True):
+    for role, again in zip(first.sizing.roles, other.sizing.roles, strict=True):
         for what, here, there in (
-            ("resource", texts(one.devices), texts(two.devices)),
-            ("annotation", one.fabric.annotations, two.fabric.annotations),
-            ("variable", texts(one.env), texts(two.env)),
+            ("resource", texts(role.devices), texts(again.devices)),
+            ("annotation", role.fabric.annotations, again.fabric.annotations),
+            ("variable", texts(role.env), texts(again.env)),
         ):
             for name in {**here, **there}:
                 if here.get(name) != there.get(name):
@@ -192,10 +184,10 @@ def unequal_field(path: tuple[str, ...], here: Any, there: Any) -> Difference | 
     if isinstance(here, Mapping) and isinstance(there, Mapping):
         pairs = [(str(key), here.get(key), there.get(key)) for key in {**here, **there}]
     elif isinstance(here, Sequence) and isinstance(there, Sequence) and not isinstance(here, str):
-        pairs = [(str(index), one, two) for index, (one, two) in enumerate(zip_longest(here, there))]
+        pairs = [(str(index), *items) for index, items in enumerate(zip_longest(here, there))]
     else:
         return None if here == there else Difference(f"field {'.'.join(path[-3:])}", short(here), short(there))
-    found = (unequal_field((*path, name), one, two) for name, one, two in pairs if one != two)
+    found = (unequal_field((*path, name), left, right) for name, left, right in pairs if left != right)
     return next(found, None)
 
 
