@@ -24,6 +24,7 @@ OPERATORS = {
     "jobset": {"version": "0.12.0"},
     "training-operator": {"version": "1.9.4"},
     "volcano": {"version": "1.14.1"},
+    "trainer": {"version": "2.3.0"},
     "gpu-operator": {"version": "26.7.0", "managed": False},
 }
 IB = {
@@ -104,6 +105,7 @@ RIGHT = {
     "two generations": {"pool": ["gpu", "old"]},
     "on demand and spot": {"pool": ["gpu", "spot"], "spot": True, "checkpoint": CHECKPOINT},
     "parts of nodes": {"pool": ["gpu", "half"], "gpus_per_node": 4, "nodes": 1},
+    "a runtime of its own": {"pool": ["gpu", "old"], "kind": "TrainJob"},
     "one pool in a list": {"pool": ["gpu"]},
     "by memory, of which one pool is too small": {
         "pool": None,

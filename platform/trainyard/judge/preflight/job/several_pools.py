@@ -17,7 +17,7 @@ from trainyard.render.sizing import Sized
 from trainyard.specs import Pool
 from trainyard.specs.run import Run, pools_of
 from trainyard.upstream.pods.pod import Pod
-from trainyard.upstream.workloads import pod_sets_of
+from trainyard.upstream.workloads import carrier_of, pod_sets_of
 
 KUEUE = "kubernetes-sigs/kueue v0.19.2 pkg/scheduler/flavorassigner/flavorassigner.go"
 
@@ -129,7 +129,8 @@ def check_pod_sets(run: Resolved) -> Iterator[Finding]:
     if len(run.run.pools) == 1:
         return
     values = [resource.value() for resource in build(run)]
-    found = [(pods.name, value_at(pod, ("spec",))) for value in values for pods, pod in pod_sets_of(value, values)]
+    trained = [value for value in values if (row := carrier_of(value)) is not None and row.trains]
+    found = [(pods.name, value_at(pod, ("spec",))) for value in trained for pods, pod in pod_sets_of(value, values)]
     devices = run.sizing.worker.devices.keys()
     apart = [name for name, spec in found if len(selected_pools(spec)) > 1 and devices & Pod.of(spec).asked.keys()]
     if len(apart) > 1:
