@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from make import CPU_NODE, make_cluster, make_job_file, make_specs, make_team
+from make import CLUSTER, CPU_NODE, JOB, fields, make_cluster, make_job_file, make_specs, make_team, write_repository
+from trainyard.judge.preflight import check_repository
 from trainyard.judge.preflight.jobs import check
 
 POOLS = {
@@ -128,6 +129,20 @@ def test_pools_that_one_pod_suits(job):
     pools = {name: POOLS[name] for name in POOLS if name != "amd"}
     quota = {"research": {"teams": ["nlp"], "nominalQuota": {name: QUOTA[name] for name in pools}}}
     assert not found(job, pools=pools, queues=quota)
+
+
+@pytest.mark.parametrize("pools", [["amd", "more"], ["cpu", "more"]], ids=" and ".join)
+def test_pools_without_gpus_of_nvidia_beside_others_with(tmp_path, pools):
+    """Pods that select no pool see no GPUs of NVIDIA where the cluster has some, as its policies demand."""
+    first = POOLS[pools[0]]
+    gpus = {} if "shape" in first and first["shape"] == "mi300x" else {"gpusPerNode": None, "cpusPerNode": 2}
+    there = {"gpu": POOLS["gpu"], pools[0]: first, "more": first}
+    queues = {"research": {"teams": ["nlp"], "nominalQuota": {name: {"nodes": 4} for name in there}}}
+    operators = {"amd-gpu-operator": {"version": "1.5.1", "managed": False}, "cert-manager": {"version": "1.21.1"}}
+    cluster = fields(CLUSTER, {"pools": there, "queues": queues, "operators": {**OPERATORS, **operators}})
+    job = fields(JOB, {"pool": pools, "nodes": 1, **gpus})
+    checked = check_repository(write_repository(tmp_path, jobs={"nlp/train": job}, clusters={"test": cluster}))
+    assert not [finding for finding in checked.findings if finding.location.file.startswith("jobs/")]
 
 
 def test_volcano_takes_no_pool():
