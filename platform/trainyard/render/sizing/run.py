@@ -44,6 +44,7 @@ def size_role(run: Run, role: RoleSpec, neighbours: Sequence[RoleSpec], *, pods:
     return RoleSize(
         name=role.name,
         pool=role.pool_name,
+        pools=run.pools if role.anywhere and len(run.pools) > 1 else (),
         nodes=Sized(role.nodes, role.source_of(job, "nodes")),
         processes=role.processes,
         gpus=gpus(job, role),
@@ -102,7 +103,7 @@ def grace(run: Run, *, pods: int) -> Sized[int]:
         wanted = Sized(seconds, why)
     if notice is None or wanted.value <= notice:
         return wanted
-    return Sized(notice, f"{notice}: notice of nodes in pool {job.pool!r}, shorter than the {wanted.value} needed")
+    return Sized(notice, f"{notice}: notice of nodes in pool {run.pool_name!r}, shorter than the {wanted.value} needed")
 
 
 def deadline(run: Run) -> Sized[int] | None:
@@ -149,7 +150,7 @@ def place_topology(run: Run, *, pods: int) -> Sized[Closeness] | None:
             return None
         mode = "required" if asked.required else "preferred"
         return Sized(Closeness(mode, label), f"topology of the job: {mode} {asked.level}")
-    named = list(levels)[:-1]
+    named = list(levels)[:-1] or list(levels)
     if pods == 1 or not named:
         return None
     return Sized(Closeness("preferred", levels[named[-1]]), f"preferred {named[-1]}: close ranks communicate faster")

@@ -115,7 +115,8 @@ class Cluster(Spec):
     argocd: ArgoCD
     """The Argo CD that syncs the cluster."""
     topology: tuple[Level, ...] = ()
-    """Levels of the topology from coarse to fine, each `level: node label`; the level `hostname` is added."""
+    """Levels of the topology from coarse to fine, each `level: node label`; the level `hostname` is added. Without
+    racks, `[{node: kubernetes.io/hostname}]` lets Kueue fill one node after the other."""
     pools: Annotated[dict[Name, Pool], Field(min_length=1), AfterValidator(few_nodes)]
     """The cluster's nodes, as pools of equal nodes, by name."""
     system: System = System()
@@ -164,6 +165,8 @@ class Cluster(Spec):
         Kueue never admits pods that ask for a level of flavors that have no topology.
         """
         named = {level: label for entry in self.topology for level, label in entry.items()}
+        if [*named.values()] == [HOSTNAME]:
+            return named
         return {**named, "hostname": HOSTNAME} if named else {}
 
     def system_of(self, pool_name: str) -> System:

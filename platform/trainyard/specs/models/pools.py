@@ -118,6 +118,15 @@ DeviceAccess = Annotated[
 ]
 
 
+class Slack(Spec):
+    """CPUs and memory of each node that derived sizes leave to pods without GPUs, such as launchers."""
+
+    cpus: Amount = 0
+    """Number of CPUs."""
+    memory: Room = "0"
+    """Bytes of memory."""
+
+
 class Pool(Spec):
     """Nodes of one shape."""
 
@@ -125,6 +134,10 @@ class Pool(Spec):
     """Name of a preset, or all fields of a shape."""
     nodes: Count
     """Number of nodes."""
+    spares: Amount = 0
+    """Number of nodes that quotas leave out, so that a run goes on when as many others have failed."""
+    slack: Slack | None = None
+    """CPUs and memory of each node that derived sizes leave to pods without GPUs; default: none."""
     racks: Count = 1
     """Number of racks; the nodes are split evenly over them."""
     blocks: Count = 1
