@@ -25,7 +25,7 @@ PROVIDER = Rule(
 
 @CLUSTER.check()
 def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
-    """Yield presets of a cloud on the distribution of another, or on one that runs anywhere, where the file names it."""
+    """Yield presets of a cloud on the distribution of another, or of none, where the file names one."""
     for name, pool in cluster.pools.items():
         if not isinstance(pool.shape, str) or not is_known_shape(pool.shape):
             continue
