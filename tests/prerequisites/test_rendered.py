@@ -189,7 +189,10 @@ def test_every_taint_that_is_tolerated_is_a_prerequisite(cluster):
 def ours(cluster):
     """Return the prefixes of devices that operators of ours advertise, but those of a system's device plugin."""
     sites = [site for site, _ in installed_operators(specs().clusters[cluster])]
-    return {site.facts.prefix(site.choice.values) for site in sites if site.facts.resource_prefix}
+    shared = any("rdmaSharedDevicePlugin" in value.get("spec", {}) for _, value in objects(cluster))
+    return {site.facts.prefix(site.choice.values) for site in sites if site.facts.resource_prefix} | (
+        {"rdma"} if shared else set()
+    )
 
 
 @pytest.mark.parametrize("cluster", CLUSTERS)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from trainyard.render.prerequisites.base import Prerequisite, Site
 from trainyard.render.prerequisites.questions import CsiDriver, Existing, namespaced
 from trainyard.specs.drivers import Driver
+from trainyard.specs.models.storage import Storage
 
 REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+(?= )")
 """A repository of GitHub at the beginning of a source."""
@@ -63,6 +64,7 @@ def classes(site: Site) -> Iterator[Prerequisite]:
                 f"`kubectl create secret generic -n {place.namespace} {place.name} --from-literal=KEY=VALUE`",
                 namespaced("Secret", "secrets", place.namespace, place.name),
             )
+        yield from named_secrets(name, storage)
         if storage.writable_by == "server":
             yield Prerequisite(
                 f"the root of each volume of class {name} is writable for its team",
@@ -77,3 +79,21 @@ def source(driver: Driver) -> str:
     """Return where a driver is documented."""
     found = REPOSITORY.match(driver.source)
     return f"github.com/{found[0]}" if found else driver.source
+
+
+def named_secrets(name: str, storage: Storage) -> Iterator[Prerequisite]:
+    """Yield the Secrets that parameters of a class name, each once, unless `existing` says that the class is there."""
+    parameters = {} if storage.existing else storage.parameters
+    places = {
+        (parameters.get(f"{key.removesuffix('-name')}-namespace", ""), secret): key
+        for key, secret in reversed(parameters.items())
+        if key.startswith("csi.storage.k8s.io/") and key.endswith("-secret-name")
+    }
+    for (namespace, secret), key in sorted(places.items()):
+        yield Prerequisite(
+            f"Secret `{namespace}/{secret}` has the credentials of `{storage.provisioner}`",
+            f"the driver makes or mounts no volume of class {name} without it",
+            ("storage", name, "parameters", key),
+            "install the driver with it, or create it as the driver's documentation says",
+            namespaced("Secret", "secrets", namespace, secret),
+        )
