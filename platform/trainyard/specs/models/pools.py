@@ -238,7 +238,9 @@ class Pool(Spec):
         if self.scaling is not None and not self.scales:
             raise validation_error("one-of", "has scaling, but one number of nodes; write nodes: {min: 0, max: 16}")
         if self.spot and self.reservation is not None:
-            raise validation_error("one-of", "has spot and reservation, but reserved nodes are no spot nodes; remove one")
+            raise validation_error(
+                "one-of", "has spot and reservation, but reserved nodes are no spot nodes; remove one"
+            )
         return self
 
     @model_validator(mode="after")

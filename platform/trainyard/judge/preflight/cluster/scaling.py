@@ -12,11 +12,11 @@ from trainyard.judge.preflight.subjects import CLUSTER
 from trainyard.render.clusters.karpenter import INSTANCE_TYPE, NAME
 from trainyard.render.operators.kueue import Kueue, configuration
 from trainyard.render.sizing.fabrics import fabric_type
-from trainyard.render.sizing.node import HUGE_PAGES
 from trainyard.specs import Cluster, Pool
 from trainyard.specs.models.scaling import Scaling
 from trainyard.specs.shapes import is_known_shape
 from trainyard.specs.sources import Source
+from trainyard.upstream.pods.resources import HUGE_PAGES
 
 PROVIDER = "aws/karpenter-provider-aws v1.14.1"
 GATE = "settings.featureGates.nodeOverlay"
@@ -92,11 +92,17 @@ def problems(cluster: Cluster, name: str, pool: Pool) -> Iterator[tuple[Path, st
         yield field, f"{message}; use by: cluster-autoscaler"
         return
     if NAME not in cluster.operators:
-        yield field, "Karpenter scales the pool, but is no operator here; add karpenter: {version: 1.14.1, managed: false}"
+        yield (
+            field,
+            "Karpenter scales the pool, but is no operator here; add karpenter: {version: 1.14.1, managed: false}",
+        )
     if scaling.node_class is None:
         yield field, "Karpenter needs image, role, subnets and securityGroups of the nodes; add scaling.nodeClass"
     if pool.lasting_nodes:
-        yield ("nodes",), f"min is {pool.lasting_nodes}, but Karpenter keeps no idle nodes; use min: 0, or a second pool"
+        yield (
+            ("nodes",),
+            f"min is {pool.lasting_nodes}, but Karpenter keeps no idle nodes; use min: 0, or a second pool",
+        )
     if scaling.provisioning is not None:
         yield ("scaling", "provisioning"), "Karpenter answers no ProvisioningRequests; remove provisioning"
     if is_known_shape(pool.shape) and INSTANCE_TYPE not in pool.node.labels:
@@ -119,7 +125,7 @@ def check_queues(cluster: Cluster, source: Source) -> Iterator[Finding]:
         placed = {pool: bool(cluster.levels_of(pool)) for pool in queue.nominal_quota if pool in cluster.pools}
         without = [pool for pool, by_topology in placed.items() if not by_topology]
         if without and any(placed.values()):
-            message = f"queue {name!r} has pool {without[0]!r}, which scales and has no topology, beside others with one"
+            message = f"queue {name!r} has pool {without[0]!r}, which scales and so has no topology, beside others"
             yield MIXED.at(source, ("queues", name, "nominalQuota", without[0]), f"{message}; use a queue of its own")
 
 
