@@ -15,8 +15,8 @@ GPUS = {"research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 32}}}}
 CASES = {
     "nodes that pods wait for": ({"gpu": GPU}, [1, 3], ["fits", "fits"]),
     "nodes that Kueue asks for": ({"gpu": {**GPU, **ASKS}}, [1, 3], ["fits", "fits"]),
-    "more than there can be at once": ({"gpu": GPU}, [2, 3], ["fits alone", "fits"]),
-    "more than Kueue can ask for at once": ({"gpu": {**GPU, **ASKS}}, [2, 3], ["fits alone", "fits"]),
+    "more than there can be at once": ({"gpu": GPU}, [2, 3], ["waits for", "fits"]),
+    "more than Kueue can ask for at once": ({"gpu": {**GPU, **ASKS}}, [2, 3], ["waits for", "fits"]),
 }
 
 

@@ -170,7 +170,7 @@ class Site:
     def above(self, host: str) -> str:
         """Return the place that a host stands in by the lowest level of the topology that is no host, or nothing."""
         labels = self.nodes[host]["metadata"]["labels"]
-        levels = [label for label in self.cluster.levels.values() if label != HOSTNAME]
+        levels = [label for label in self.cluster.levels_of(self.pool_of(host)).values() if label != HOSTNAME]
         return labels[levels[-1]] if levels else ""
 
 
