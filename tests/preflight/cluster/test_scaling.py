@@ -65,8 +65,10 @@ WRONG: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
         [
             (
                 "pools.gpu.scaling",
-                "Karpenter's node classes are written for EKS only, but distribution is 'gke-cos'; "
-                "use by: cluster-autoscaler",
+                (
+                    "Karpenter's node classes are written for EKS only, but distribution is 'gke-cos'; "
+                    "use by: cluster-autoscaler"
+                ),
             )
         ],
     ),
@@ -80,19 +82,31 @@ WRONG: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
     ),
     "a class of GKE elsewhere": (
         eks(by="cluster-autoscaler", provisioning=QUEUED, nodeClass=None),
-        [("pools.gpu.scaling.provisioning", f"provisioning is {QUEUED!r}, which exists on GKE only; use another class")],
+        [
+            (
+                "pools.gpu.scaling.provisioning",
+                f"provisioning is {QUEUED!r}, which exists on GKE only; use another class",
+            )
+        ],
     ),
     "a node class that nobody reads": (
         eks(by="cluster-autoscaler"),
-        [("pools.gpu.scaling.nodeClass", "nodeClass is for Karpenter, but cluster-autoscaler scales the pool; remove it")],
+        [
+            (
+                "pools.gpu.scaling.nodeClass",
+                "nodeClass is for Karpenter, but cluster-autoscaler scales the pool; remove it",
+            )
+        ],
     ),
     "a shape that could be any machine": (
         eks(shape="hgx-h100"),
         [
             (
                 "pools.gpu.shape",
-                "the shape has no label node.kubernetes.io/instance-type, so Karpenter could start any node; "
-                "add the label",
+                (
+                    "the shape has no label node.kubernetes.io/instance-type, so Karpenter could start any node; "
+                    "add the label"
+                ),
             )
         ],
     ),
@@ -101,8 +115,10 @@ WRONG: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
         [
             (
                 "operators.karpenter",
-                "pods of pool 'gpu' ask for huge pages; have settings.featureGates.nodeOverlay of Karpenter's chart "
-                "set, then waive this",
+                (
+                    "pods of pool 'gpu' ask for huge pages; have settings.featureGates.nodeOverlay of Karpenter's chart "
+                    "set, then waive this"
+                ),
             )
         ],
     ),

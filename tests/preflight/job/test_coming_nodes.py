@@ -53,8 +53,10 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], list[tuple[str, str]]]] =
         [
             (
                 "maxHours",
-                "maxHours is 336, but the reservation of pool 'gpu' has 335.5 hours, until 2026-12-24T11:30Z; "
-                "lower maxHours",
+                (
+                    "maxHours is 336, but the reservation of pool 'gpu' has 335.5 hours, until 2026-12-24T11:30Z; "
+                    "lower maxHours"
+                ),
             )
         ],
     ),
@@ -64,8 +66,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], list[tuple[str, str]]]] =
         [
             (
                 "pool",
-                "the reservation of pool 'gpu' ends 2026-12-24T11:30Z, but the job has no maxHours; "
-                "add at most 335.5",
+                "the reservation of pool 'gpu' ends 2026-12-24T11:30Z, but the job has no maxHours; add at most 335.5",
             )
         ],
     ),

@@ -20,7 +20,7 @@ def with_nodes(values: Iterable[Object]) -> Iterator[Object]:
     asked = {value["metadata"]["name"] for value in every if asks_for_nodes(value)}
     for value in every:
         if value["kind"] == "ClusterQueue" and asked:
-            yield without(value, asked)
+            yield strip_checks(value, asked)
         elif not asks_for_nodes(value):
             yield value
 
@@ -30,7 +30,7 @@ def asks_for_nodes(value: Object) -> bool:
     return value["kind"] == "AdmissionCheck" and (value.get("spec") or {}).get("controllerName") == CONTROLLER
 
 
-def without(queue: Object, checks: set[str]) -> Object:
+def strip_checks(queue: Object, checks: set[str]) -> Object:
     """Return a ClusterQueue without some of its checks."""
     spec = dict(queue.get("spec") or {})
     rules = (spec.pop("admissionChecksStrategy", None) or {}).get("admissionChecks") or []

@@ -40,17 +40,17 @@ def resources(cluster: Cluster) -> Iterator[Resource]:
     for name in scaled(cluster):
         pool, at = cluster.pools[name], ("pools", name, "scaling")
         scaling = pool.scaling or Scaling()
-        yield named(f"{GROUP}/v1", "NodePool", name, at, node_pool(name, pool, scaling))
+        yield make_object(f"{GROUP}/v1", "NodePool", name, at, node_pool(name, pool, scaling))
         if scaling.node_class is not None:
             spec = node_class(cluster, name, scaling.node_class)
-            yield named(f"{AWS}/v1", "EC2NodeClass", name, (*at, "nodeClass"), spec)
+            yield make_object(f"{AWS}/v1", "EC2NodeClass", name, (*at, "nodeClass"), spec)
         if pages := huge_pages(pool.node):
             capacity = {resource: amount(count) for resource, count in pages.items()}
             spec = {"requirements": [*instances(pool), requirement(POOL, name)], "capacity": capacity}
-            yield named(f"{GROUP}/v1alpha1", "NodeOverlay", name, ("pools", name, "shape"), spec)
+            yield make_object(f"{GROUP}/v1alpha1", "NodeOverlay", name, ("pools", name, "shape"), spec)
 
 
-def named(api_version: str, kind: str, name: str, at: Path, spec: dict[str, Any]) -> Resource:
+def make_object(api_version: str, kind: str, name: str, at: Path, spec: dict[str, Any]) -> Resource:
     """Return an object of a pool, which has the pool's name."""
     return Resource(api_version, kind, name, at, fields={"spec": spec})
 

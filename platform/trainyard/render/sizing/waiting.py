@@ -15,14 +15,14 @@ def facts(run: Run, pools: frozenset[str]) -> Iterator[tuple[str, Sized[str]]]:
         pool = run.cluster.pools[name]
         if pool.scales:
             by = run.cluster.autoscaler_of(name)
-            yield f"nodes_of.{name}", Sized(f"{pool.lasting_nodes} to {pool.nodes}", f"{waiting(pool)}, by {by}")
+            yield f"nodes_of.{name}", Sized(f"{pool.lasting_nodes} to {pool.nodes}", f"{hold(pool)}, by {by}")
 
 
-def waiting(pool: Pool) -> str:
-    """Return what holds quota until the nodes are there.
+def hold(pool: Pool) -> str:
+    """Return how long a run holds its quota until its nodes are there.
 
     Quota is reserved before Kueue's check, so other jobs wait too (kueue v0.19.2 pkg/scheduler/scheduler.go admit).
     """
     if pool.provisioning is None:
         return f"admitted by quota; holds its quota while nodes start, {pool.start_minutes} minutes"
-    return f"holds its quota until all its nodes are there, asked for by {pool.provisioning}; retries free it"
+    return f"holds its quota until all its nodes are there, by a request of class {pool.provisioning}; retries free it"

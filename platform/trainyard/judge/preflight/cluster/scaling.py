@@ -77,7 +77,7 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
 
 
 def problems(cluster: Cluster, name: str, pool: Pool) -> Iterator[tuple[Path, str]]:
-    """Yield what keeps nodes of a pool from being started, each with its field."""
+    """Yield problems that keep nodes of a pool from starting, each with its field."""
     scaling, by = pool.scaling or Scaling(), cluster.autoscaler_of(name)
     field: Path = ("scaling",) if pool.scaling else ("nodes",)
     distribution = cluster.system_of(name).distribution or ""
