@@ -116,8 +116,8 @@ WRONG: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
             (
                 "operators.karpenter",
                 (
-                    "pods of pool 'gpu' ask for huge pages; have settings.featureGates.nodeOverlay of Karpenter's chart "
-                    "set, then waive this"
+                    "pods of pool 'gpu' ask for huge pages; have settings.featureGates.nodeOverlay of Karpenter's "
+                    "chart set, then waive this"
                 ),
             )
         ],
