@@ -104,9 +104,11 @@ def facts(resolved: Resolved, checked: Checked, root: Path, *, as_json: bool) ->
     from trainyard.faces.cli import _table
     from trainyard.render.kinds import starts
     from trainyard.render.kinds.pairs import as_text
+    from trainyard.render.sizing import waiting
 
     run = resolved.run
-    found = (*resolved.facts(), *starts.facts(resolved))
+    pools = frozenset(role.size.pool for role in resolved.roles)
+    found = (*resolved.facts(), *starts.facts(resolved), *waiting.facts(run, pools))
     rows = [(name, as_text(sized.value), sized.origin) for name, sized in found]
     me = f"{run.team_name}/{run.job_name}"
     judged = [] if checked.refused else verdicts_with_idle(checked, root, [me])[1]
