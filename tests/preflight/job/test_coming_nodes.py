@@ -31,7 +31,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], list[tuple[str, str]]]] =
         [
             (
                 "topology.preferred",
-                "topology is 'rack', but pool 'gpu' scales, and Kueue does not see coming nodes; remove topology",
+                "topology is 'rack', but 'gpu' scales, and Kueue does not see coming nodes; remove topology",
             )
         ],
     ),

@@ -121,10 +121,10 @@ def closeness(run: Run, *, pods: int) -> Sized[Closeness] | None:
     """
     near = place_topology(run, pods=pods)
     level = run.pool.nvlink or ""
-    label, most = run.cluster.levels_of(run.job.pool).get(level), run.pool.node.nvlink_nodes
+    label, most = run.cluster.levels_of(run.pool_name).get(level), run.pool.node.nvlink_nodes
     if pods == 1 or label is None or not nvlink.spans(run.cluster, run.pool) or not run.job.gpus_per_node:
         return near
-    asked, labels = run.job.topology, list(run.cluster.levels_of(run.job.pool).values())
+    asked, labels = run.job.topology, list(run.cluster.levels_of(run.pool_name).values())
     finer = near is not None and labels.index(near.value.label) > labels.index(label)
     if asked is not None and (asked.level == level or (finer and asked.required)):
         return near
@@ -143,7 +143,7 @@ def place_topology(run: Run, *, pods: int) -> Sized[Closeness] | None:
     `pods` are those that train, which alone talk much.
     """
     asked = run.job.topology
-    levels = run.cluster.levels_of(run.job.pool)
+    levels = run.cluster.levels_of(run.pool_name)
     if asked is not None:
         label = levels.get(asked.level)
         if label is None:

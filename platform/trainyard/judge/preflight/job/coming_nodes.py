@@ -33,13 +33,13 @@ UNKNOWN = Rule(
 def check(planned: Planned) -> Iterator[Finding]:
     """Yield a topology that no pool has yet."""
     run, wanted = planned.run, planned.run.job.topology
-    pool = run.cluster.pools[run.job.pool]
+    pool = run.cluster.pools[run.pool_name]
     if wanted is None or not pool.scales or wanted.level not in run.cluster.levels:
         return
     field = "required" if wanted.required else "preferred"
-    if not run.cluster.levels_of(run.job.pool):
-        message = f"topology is {wanted.level!r}, but pool {run.job.pool!r} scales, and Kueue does not see coming nodes"
+    if not run.cluster.levels_of(run.pool_name):
+        message = f"topology is {wanted.level!r}, but {run.pool_name!r} scales, and Kueue does not see coming nodes"
         yield NO_PLACES.at(run.source, ("topology", field), f"{message}; remove topology")
     elif wanted.required and wanted.level != "hostname":
-        message = f"topology requires one {wanted.level}, but nodes of pool {run.job.pool!r} may start in several"
+        message = f"topology requires one {wanted.level}, but nodes of pool {run.pool_name!r} may start in several"
         yield UNKNOWN.at(run.source, ("topology", field), f"{message}; use preferred")
