@@ -40,7 +40,12 @@ SPARES = {
     ),
     "all queues together do": (
         {"a": HALF, "b": HALF},
-        ["2 quotas of pool 'gpu' need 4 nodes together, but it has 3 beside 1 spare; lower them, or waive this"],
+        [
+            (
+                "queue 'a' and queue 'b' need 4 nodes of pool 'gpu', which has 3 beside 1 spare; "
+                "lower a quota, or waive this"
+            )
+        ],
     ),
 }
 

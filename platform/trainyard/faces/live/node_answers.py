@@ -48,6 +48,8 @@ def pool_nodes(question: PoolNodes, seen: Seen) -> Verdict:
     try:
         nodes = seen.of_pool(question.pool)
     except NoNodesError as reason:
+        if not question.count:
+            raise
         return Verdict("missing", str(reason))
     if len(nodes) < question.count:
         return Verdict("missing", f"only {count_of(len(nodes), 'node')} with the label")

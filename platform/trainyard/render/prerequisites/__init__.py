@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from trainyard.render.clusters import folders, of_files
-from trainyard.render.prerequisites import access, fabric, gpus, nodes, operators, storage
+from trainyard.render.prerequisites import access, fabric, gpus, nodes, operators, scaling, storage
 from trainyard.render.prerequisites.base import Prerequisite, Site
 from trainyard.render.prerequisites.questions import AllExisting, Existing
 from trainyard.specs.sources import Specs
@@ -15,7 +15,10 @@ __all__ = ["Prerequisite", "Site", "prerequisites"]
 Find = Callable[[Site], Iterator[Prerequisite]]
 
 AREAS: Mapping[str, tuple[Find, ...]] = {
-    "Nodes": (nodes.release, nodes.pools, nodes.labels, nodes.software, nodes.settings, nodes.memory),
+    "Nodes": (
+        *(nodes.release, nodes.pools, scaling.pools, scaling.requests),
+        *(nodes.labels, nodes.software, nodes.settings, nodes.memory),
+    ),
     "GPUs": (gpus.nvidia, gpus.channels, gpus.amd),
     "Fabric": (fabric.every,),
     "Storage": (storage.drivers, storage.classes),

@@ -55,6 +55,9 @@ def release(site: Site) -> Iterator[Prerequisite]:
 def pools(site: Site) -> Iterator[Prerequisite]:
     """Yield number, taints and amounts of the nodes of each pool."""
     for name, pool in site.cluster.pools.items():
+        if pool.scales:
+            yield amounts(site, name)
+            continue
         taints = tuple(Taint(taint.key, taint.value, taint.effect) for taint in pool.taints)
         words = (
             f"the taint{'s' if len(taints) > 1 else ''} {names_text([f'`{taint}`' for taint in taints])} and no other"
@@ -191,10 +194,12 @@ LOCKED = (
 
 
 def settings(site: Site) -> Iterator[Prerequisite]:
-    """Yield the files that belong on nodes."""
+    """Yield the files that belong on nodes, but those that Karpenter gives to the nodes it starts."""
     cluster = site.cluster
     for path, files in node_files(cluster).items():
         name = path.rpartition("/")[2]
+        if cluster.autoscaler_of(name) == "karpenter":
+            continue
         needed = needs(cluster, name)
         parts = {
             KUBELET: "the kubelet places devices and CPUs by them" if needed.kubelet is not None else "",
