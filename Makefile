@@ -21,6 +21,7 @@ $(READY): pyproject.toml tools/locks/develop.txt
 	$(PYTHON) -P -m venv .venv
 	$(PIP) --require-hashes --requirement tools/locks/develop.txt
 	$(PIP) --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -P -m compileall -q -j 0 platform  # also where PYTHONDONTWRITEBYTECODE is set, each start took twice as long
 	@touch $@
 
 $(KUBECONFORM): tools/kubeconform.py | $(READY)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from trainyard.checks import (
+    POOL,
     WHOLE_GPUS,
     Place,
     Pods,
@@ -19,6 +20,7 @@ from trainyard.checks import (
     TrainingJob,
     World,
     pool_of,
+    selected_pools,
     strings,
     texts,
 )
@@ -96,7 +98,9 @@ def gpus_of_node(queues: Queues, job: TrainingJob, pods: Pods) -> int:
     flavors = queues.flavors(queue, WHOLE_GPUS) if queue else []
     selector = strings(pods.spec.get("nodeSelector"))
     labels = [strings(flavor.get("spec", "nodeLabels")) for flavor in flavors] or [selector]
-    found = [pool_of(queues.world, {**label, **selector}) for label in labels]
+    named = selected_pools(pods.spec)
+    may = [label for label in labels if not named or label.get(POOL, named[0]) in named]
+    found = [pool_of(queues.world, {**label, **selector}) for label in may]
     inventory = queues.world.inventory
     pools = [inventory.pools[flavor[0]] if flavor and inventory else None for flavor in found]
     return min((pool.node.gpus.count if pool and pool.node.gpus else 0 for pool in pools), default=0)

@@ -8,7 +8,7 @@ Source: kubernetes v1.35.4 pkg/kubelet/cm/memorymanager/policy_static.go
 
 from collections.abc import Iterator
 
-from trainyard.checks import POOL, WHOLE_GPUS, Pods, Problem, Severity, World, is_guaranteed, kubelets
+from trainyard.checks import WHOLE_GPUS, Pods, Problem, Severity, World, is_guaranteed, kubelets, selected_pools
 
 SEVERITY = Severity.WARNING
 WIDE = 8
@@ -20,9 +20,9 @@ def check(world: World) -> Iterator[Problem]:
     pinning = any(kubelet.text("memoryManagerPolicy") == "Static" for kubelet in kubelets(world))
     for job in world.training_jobs():
         sets = job.pod_sets()
-        wide = [set_.spec.get("nodeSelector") for set_ in sets if whole_gpus(set_) >= WIDE]
+        wide = [nodes(set_) for set_ in sets if whole_gpus(set_) >= WIDE]
         for pods in sets:
-            if pods.spec.get("nodeSelector") not in wide or whole_gpus(pods) or not is_guaranteed(pods.spec):
+            if nodes(pods) not in wide or whole_gpus(pods) or not is_guaranteed(pods.spec):
                 continue
             if is_pinned(world, pods) if world.inventory else pinning:
                 message = (
@@ -31,13 +31,18 @@ def check(world: World) -> Iterator[Problem]:
                 yield Problem(pods.place("spec", "containers", 0, "resources"), message)
 
 
+def nodes(pods: Pods) -> tuple[object, tuple[str, ...]]:
+    """Return the node selector of pods and the pools that they select."""
+    return pods.spec.get("nodeSelector"), selected_pools(pods.spec)
+
+
 def whole_gpus(pods: Pods) -> int:
     """Return the GPUs of one pod."""
     return int(max((need.amount for name, need in pods.needs.items() if name in WHOLE_GPUS), default=0))
 
 
 def is_pinned(world: World, pods: Pods) -> bool:
-    """Say whether the kubelets of the selected pool pin memory."""
-    selector = pods.spec.get("nodeSelector")
-    pool = world.inventory.pools.get(selector.get(POOL)) if world.inventory and isinstance(selector, dict) else None
-    return pool is not None and pool.kubelet is not None and pool.kubelet.memory_manager_policy == "Static"
+    """Say whether the kubelets of a selected pool pin memory."""
+    there = world.inventory.pools if world.inventory else {}
+    kubelets = [there[name].kubelet for name in selected_pools(pods.spec) if name in there]
+    return any(kubelet is not None and kubelet.memory_manager_policy == "Static" for kubelet in kubelets)

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from trainyard.checks import (
+    POOL,
     Pods,
     Problem,
     Queues,
@@ -19,11 +20,13 @@ from trainyard.checks import (
     holds,
     offered,
     pool_of,
+    selected_pools,
     strings,
     whole_number,
 )
 
 REQUIRED = "kueue.x-k8s.io/podset-required-topology"
+HOSTNAME = "kubernetes.io/hostname"
 FEWEST = "kueue.x-k8s.io/job-min-parallelism"
 
 
@@ -59,9 +62,11 @@ def domains(queues: Queues, job: TrainingJob, pods: Pods, level: str) -> Iterato
     chosen = [strings(flavor.get("spec", "nodeLabels")) for flavor in flavors] or [
         strings(pods.spec.get("nodeSelector"))
     ]
-    selector = strings(pods.spec.get("nodeSelector"))
+    selector, pools = strings(pods.spec.get("nodeSelector")), selected_pools(pods.spec)
     for labels in chosen:
         if any(labels.get(key, value) != value for key, value in selector.items()):
+            continue
+        if pools and labels.get(POOL, pools[0]) not in pools:
             continue
         declared = described_domain(queues.world, pods, labels, level)
         yield declared or node_domain(queues.world, pods, {**labels, **selector}, level)
@@ -74,7 +79,9 @@ def described_domain(world: World, pods: Pods, labels: dict[str, str], level: st
         return None
     pool = world.inventory.pools[found[0]]
     name = next((name for name, label in world.inventory.levels.items() if label == level), "")
-    sizes = {"rack": pool.nodes // pool.racks, "block": pool.nodes // pool.blocks, "hostname": 1}
+    sizes = {"rack": pool.nodes // pool.racks, "block": pool.nodes // pool.blocks}
+    if level == HOSTNAME:
+        sizes[name] = 1
     if pool.nvlink:
         sizes[pool.nvlink] = min(pool.nodes, pool.node.nvlink_nodes)
     return sizes.get(name, 0), holds(offered(world, found[0]), pods.needs) or 0

@@ -52,6 +52,8 @@ GUIDES: Mapping[str, str] = {
     "job.waive": "jobs.md#accepting-a-finding",
     "cluster.argocd": "argocd.md#pointing-argo-cd-at-a-cluster",
     "cluster.pools": "pools.md",
+    "cluster.pools.nodes": "pools.md#nodes-that-come-and-go",
+    "cluster.pools.scaling": "pools.md#nodes-that-come-and-go",
     "cluster.pools.shape": "reference/shapes.md",
     "cluster.pools.mig": "pools.md#parts-of-gpus",
     "cluster.pools.localDisks": "pools.md#local-disks",

@@ -11,6 +11,7 @@ from trainyard.base.findings import Severity, did_you_mean
 from trainyard.base.labels import NETWORK_RESOURCE, NETWORKS, POOL
 from trainyard.base.labels import QUEUE as QUEUE_LABEL
 from trainyard.base.manifests import Manifest, strings
+from trainyard.base.pools import selected_pools
 from trainyard.base.quantities import whole_number
 from trainyard.upstream.pods.resources import WHOLE_GPUS
 
@@ -103,6 +104,7 @@ __all__ = [
     "rails",
     "ranks",
     "rdma_resources",
+    "selected_pools",
     "strings",
     "texts",
     "unheld",

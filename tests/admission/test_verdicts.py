@@ -37,6 +37,13 @@ WITHOUT_TOPOLOGY = {
     "values": {"controllerManager": {"featureGates": [{"name": "TopologyAwareScheduling", "enabled": False}]}},
 }
 
+SEVERAL = {
+    "gpu": {"shape": "dgx-h100", "nodes": 2, "racks": 2},
+    "old": {"shape": "dgx-a100", "nodes": 4, "racks": 2},
+}
+SEVERAL_QUOTA = {"gpu": {"gpus": 16}, "old": {"gpus": 16}}
+ALONE = {"queues": {"research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 24}}}}}
+
 CASES = {
     "a job that has all it needs fits, in one rack if it asks for one": (
         {},
@@ -246,6 +253,34 @@ CASES = {
         {"queues": {"research": {**CLUSTER["queues"]["research"], "stopPolicy": "Hold"}}},
         {"train": {"after": []}},
         {"train": ("waits for", "when it is started: queue research, which is stopped")},
+    ),
+    "a job of several pools takes the first with quota, and the next while that is used": (
+        {"pools": SEVERAL, "queues": {"research": {"teams": ["nlp"], "nominalQuota": SEVERAL_QUOTA}}},
+        {name: {"pool": ["old", "gpu"]} for name in ("a", "b", "c")},
+        {
+            "a": ("fits", "2 pods in flavor gpu on 2 hosts of rack-0"),
+            "b": ("fits", "2 pods in flavor old on 2 hosts of rack-0"),
+            "c": ("waits for", "of flavor gpu in queue research", "used by nlp/a"),
+        },
+    ),
+    "a job that names the memory of its GPUs takes a pool that has it": (
+        {"pools": SEVERAL, "queues": {"research": {"teams": ["nlp"], "nominalQuota": SEVERAL_QUOTA}}},
+        {"small": {"pool": None, "gpuMemory": "40Gi"}, "large": {"pool": None, "gpuMemory": "81920Mi"}},
+        {"small": ("fits", "in flavor gpu"), "large": ("fits", "in flavor old")},
+    ),
+    "without racks, the node as a level fills one node after the other": (
+        {
+            "topology": [{"node": "kubernetes.io/hostname"}],
+            "pools": {"gpu": {"shape": "dgx-h100", "nodes": 3}},
+            **ALONE,
+        },
+        {**{f"part-{index}": {"nodes": 1, "gpusPerNode": 2} for index in range(4)}, "whole": {"nodes": 2}},
+        {"part-0": ("fits", "on 1 host"), "part-3": ("fits", "on 1 host"), "whole": ("fits", "on 2 hosts")},
+    ),
+    "without any level, parts are spread, and whole nodes wait": (
+        {"topology": None, "pools": {"gpu": {"shape": "dgx-h100", "nodes": 3}}, **ALONE},
+        {**{f"part-{index}": {"nodes": 1, "gpusPerNode": 2} for index in range(4)}, "whole": {"nodes": 2}},
+        {"whole": ("waits for", "a node for pods of worker")},
     ),
     "a job that is wrong is not judged": (
         {},

@@ -219,3 +219,38 @@ def test_a_waived_credential_on_another_cluster_stays_waived(tmp_path):
     write_repository(tmp_path, jobs={"nlp/one": JOB, "nlp/two": {**JOB, "cluster": "far", **secret}}, clusters=CLUSTERS)
     done = command.call(tmp_path, "explain", "nlp/one")
     assert (done.returncode, "sec-env-secret" in done.stderr) == (0, False)
+
+
+def test_a_cluster_s_prerequisites(capsys):
+    """`explain cluster` prints what the rendered page lists, as text and as data, in a moment."""
+    code, out, _ = call(capsys, "cluster", "cumulus")
+    assert code == 0
+    assert "  nodes of pool h100 offer `vpc.amazonaws.com/efa 32`\n    why: " in out
+    _, out, _ = call(capsys, "cluster", "platform/clusters/cumulus.yaml", "-o", "json")
+    page = (ROOT / "generated/cumulus/PREREQUISITES.md").read_text()
+    assert len(json.loads(out)) == page.count("\n- ")
+    assert {row["field"] for row in json.loads(out)} > {"kubernetes", "pools.h100", "fabric.type"}
+
+
+NAMES = {
+    "a cluster that does not exist": (("cluster", "cumulu"), "cluster 'cumulu' does not exist; did you mean 'cumulus'"),
+    "no name": (("cluster",), "write one job, or cluster and the name of one"),
+    "two jobs": (("nlp/hello", "nlp/llama3-8b"), "write one job, or cluster and the name of one"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "message"), NAMES.values(), ids=NAMES)
+def test_one_thing_is_explained(capsys, arguments, message):
+    """A second word is the name of a cluster, and nothing else."""
+    code, _, err = call(capsys, *arguments)
+    assert code == 2
+    assert message in err
+
+
+def test_a_broken_cluster_is_reported(tmp_path, capsys):
+    """A cluster whose file has an error has no list: the error is shown."""
+    write_repository(tmp_path, clusters={"test": {**CLUSTER, "pools": 5}})
+    with pytest.raises(SystemExit) as stopped:
+        main(["explain", "cluster", "test", "--root", str(tmp_path)])
+    assert stopped.value.code == 1
+    assert "platform/clusters/test.yaml:" in "".join(capsys.readouterr())

@@ -22,8 +22,9 @@ def problems(question: Question, answer: Object) -> Iterator[str]:
     for asked, given in zip(answer["podSets"], answer["assigned"], strict=True):
         what = asked["name"]
         (flavor,) = {flavors[name]["metadata"]["name"] for name in given["flavors"].values()}
-        if flavors[flavor]["spec"]["nodeLabels"][POOL] != asked["nodeSelector"][POOL]:
-            yield f"{what} gets flavor {flavor} for pool {asked['nodeSelector'][POOL]}"
+        pools = asked_pools(asked)
+        if flavors[flavor]["spec"]["nodeLabels"][POOL] not in pools:
+            yield f"{what} gets flavor {flavor} for pool {' or '.join(pools)}"
         yield from (f"{what} {item}" for item in uncounted(asked, given))
         name = flavors[flavor]["spec"].get("topologyName")
         if name is None:
@@ -39,6 +40,15 @@ def problems(question: Question, answer: Object) -> Iterator[str]:
             for resource, text in asked["pod"].items():
                 held.setdefault(host, Counter())[resource] += count * amount(text)
     yield from overfull(question, held)
+
+
+def asked_pools(asked: Object) -> list[str]:
+    """Return the pools that pods of a set may run on."""
+    if POOL in asked.get("nodeSelector", {}):
+        return [asked["nodeSelector"][POOL]]
+    (term,) = asked["requiredNodeAffinity"]["nodeSelectorTerms"]
+    (values,) = (one["values"] for one in term["matchExpressions"] if one["key"] == POOL)
+    return list(values)
 
 
 def uncounted(asked: Object, given: Object) -> Iterator[str]:

@@ -16,6 +16,7 @@ from trainyard.base.memory import Memory, World
 from trainyard.base.system.cache import Cache
 from trainyard.change import plan
 from trainyard.change.plan.compare.renames import renamed
+from trainyard.change.plan.decide.queues import Quota
 from trainyard.change.plan.decide.rebuild import all_asked, rebuild
 from trainyard.change.plan.effects import Rebuild
 from trainyard.change.plan.read import lost_work
@@ -515,11 +516,20 @@ def test_a_plan_of_many_runs_is_one_page(site: Site) -> None:
     assert plan.render(found, everything=True).count("starts nlp/new-") == 60
 
 
+def test_several_pools_have_the_quota_of_all() -> None:
+    """A run that takes one of several pools is compared with what the queue has of them together."""
+    queue = Quota({("a", "nvidia.com/gpu"): 16, ("b", "nvidia.com/gpu"): 8, ("b", "cpu"): 4})
+    assert queue.quota(("a or b", "nvidia.com/gpu")) == 24
+    assert queue.quota(("b", "nvidia.com/gpu")) == 8
+
+
 PRICES = {
     "one pool": ({"a": {"nvidia.com/gpu": 8.0}}, 16.0),
     "two, each by its own": ({"a": {"nvidia.com/gpu": 8.0}, "b": {"nvidia.com/gpu": 2.0, "cpu": 4.0}}, 22.0),
     "one without GPUs": ({"a": {"nvidia.com/gpu": 8.0}, "cpu": {"cpu": 4.0}}, 16.0),
     "one that states none": ({"a": {"nvidia.com/gpu": 8.0}, "free": {"nvidia.com/gpu": 1.0}}, None),
+    "the dearest of several": ({"a or b": {"nvidia.com/gpu": 8.0}}, 24.0),
+    "several of which one states none": ({"a or free": {"nvidia.com/gpu": 8.0}}, None),
     "no pool": ({"": {"nvidia.com/gpu": 8.0}}, None),
     "no GPUs": ({"cpu": {"cpu": 4.0}}, None),
 }

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from make import CPU_NODE, fields, make_cluster, make_resolved, make_sizing
+from make import CLUSTER, CPU_NODE, fields, make_cluster, make_resolved, make_sizing
 from trainyard.base.labels import NETWORKS
 from trainyard.render.sizing import pod_requests, resources
 from trainyard.render.sizing.fabrics.devices import resource_prefix
@@ -433,3 +433,21 @@ def test_workers_that_say_their_cpus_keep_their_share_of_the_disk():
     alone = make_sizing(cluster=cluster(), **job)
     beside = make_sizing(cluster=cluster(), **job, roles={"ps": {"cpusPerNode": 4}, "chief": {"cpusPerNode": 4}})
     assert beside.worker.storage == alone.worker.storage
+
+
+SLACK = {
+    "none": ({}, {}, 208, "1934Gi"),
+    "CPUs of each node": ({"cpus": 8}, {}, 200, "1934Gi"),
+    "CPUs and memory, in shares": ({"cpus": 8, "memory": "64Gi"}, {"gpus_per_node": 1}, 25, "233Gi"),
+    "what a job says itself": ({"cpus": 8}, {"cpus_per_node": 208}, 208, "1934Gi"),
+    "more than there is": ({"cpus": 500}, {}, 1, "1934Gi"),
+}
+
+
+@pytest.mark.parametrize(("slack", "job", "cpus", "memory"), SLACK.values(), ids=SLACK)
+def test_derived_sizes_leave_the_slack_of_a_node(slack, job, cpus, memory):
+    """What a pool keeps for pods without GPUs is left by the shares of pods with GPUs."""
+    pools = {**CLUSTER["pools"], "gpu": {**CLUSTER["pools"]["gpu"], **({"slack": slack} if slack else {})}}
+    worker = make_sizing(cluster=make_cluster(pools=pools), **job).worker
+    assert (worker.cpus.value, worker.memory.value) == (cpus, memory)
+    assert ("of slack" in worker.cpus.origin) == (bool(slack) and "cpus_per_node" not in job)

@@ -124,7 +124,8 @@ def test_every_folder_holds_what_the_cluster_says(tmp_path):
     }
     plain = clusters.folders(specs, "test")
     files = clusters.node_files(specs.clusters["test"])
-    assert rendered.keys() == plain.keys() | files.keys()
+    assert rendered.keys() == plain.keys() | files.keys() | {""}
+    assert rendered[""].files.keys() == {"PREREQUISITES.md"}
     for path, texts in files.items():
         assert rendered[path].files == {file.name: file.text for file in texts}
     for path, resources in plain.items():

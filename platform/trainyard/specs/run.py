@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import BaseModel
@@ -17,6 +17,7 @@ from trainyard.specs.models.images import image_name
 from trainyard.specs.models.job import Job
 from trainyard.specs.models.pools import Pool
 from trainyard.specs.models.team import Team
+from trainyard.specs.shapes import is_known_shape
 from trainyard.specs.sources import Source
 
 OUTSIDE_DIGEST = frozenset({"waive", "retired", "description", "owner", "renamedFrom"})
@@ -47,6 +48,9 @@ class Run:
     runtimes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """By name, the runtimes among the repository's own objects that a TrainJob of the team may name."""
 
+    sized_on: str = ""
+    """Of several pools, the one as if Kueue took it; empty for the first."""
+
     @property
     def name(self) -> str:
         """Name of the run and of its objects: `<job>-<digest>`, and what stands for each run of a step."""
@@ -64,9 +68,47 @@ class Run:
         return self.team_name
 
     @property
+    def pools(self) -> tuple[str, ...]:
+        """The pools of which Kueue takes one for the workers, in its order."""
+        return pools_of(self.job, self.cluster)
+
+    @property
+    def pool_name(self) -> str:
+        """The pool that this run is looked at on: its one pool, or one of several."""
+        return self.sized_on or self.pools[0]
+
+    @property
     def pool(self) -> Pool:
         """The pool that the workers run on."""
-        return self.cluster.pools[self.job.pool]
+        return self.cluster.pools[self.pool_name]
+
+    def on_each_pool(self) -> tuple[Run, ...]:
+        """Return the run as it would be on each of its pools."""
+        return (self,) if len(self.pools) == 1 else tuple(replace(self, sized_on=name) for name in self.pools)
+
+
+def pools_of(job: Job, cluster: Cluster) -> tuple[str, ...]:
+    """Return the pools that a job may run on, in the order in which Kueue tries them: that of its queue's quota.
+
+    kueue v0.19.2 pkg/scheduler/flavorassigner/flavorassigner.go findFlavorForPodSets. `gpuMemory` chooses the pools of
+    the queue that have as much, as many nodes and GPUs as the job asks for, and no spot nodes unless the job says so.
+    """
+    if isinstance(job.pool, str):
+        return (job.pool,)
+    queue = cluster.queues.get(job.queue)
+    order = [*queue.nominal_quota] if queue else [*cluster.pools]
+    if job.gpu_memory is None:
+        return tuple(sorted(job.named_pools, key=lambda name: order.index(name) if name in order else len(order)))
+    return tuple(name for name in order if name in cluster.pools and suits(job, cluster.pools[name]))
+
+
+def suits(job: Job, pool: Pool) -> bool:
+    """Say whether nodes of a pool have whole GPUs with the memory that a job wants, and enough of them."""
+    if not is_known_shape(pool.shape) or pool.mig is not None or pool.sharing is not None or (pool.spot > job.spot):
+        return False
+    gpus, wanted = pool.node.gpus, Quantity.parse(job.gpu_memory or "0")
+    enough = gpus is not None and gpus.count >= job.gpus_per_node and pool.nodes >= (job.min_nodes or job.nodes)
+    return enough and gpus is not None and Quantity.parse(gpus.memory).amount >= wanted.amount
 
 
 def digest(job: Job, contents: Mapping[str, str]) -> str:

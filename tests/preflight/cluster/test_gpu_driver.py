@@ -35,7 +35,7 @@ CASES: dict[str, tuple[dict[str, Any], list[tuple[str, str, str]]]] = {
                 "pools.v100.shape",
                 (
                     "nodes of 'v100' have driver 595.91.07, but V100 needs branch 580 or older; name such a release in "
-                    "gpuDriverVersion"
+                    "system.gpuDriverVersion of the pool"
                 ),
             )
         ],

@@ -32,6 +32,32 @@ CASES = {
 }
 
 
+SPARES = {
+    "the rest of the pool": ({"a": {"gpu": {"gpus": 24}}}, []),
+    "one queue uses the spare": (
+        {"a": {"gpu": {"gpus": 32}}},
+        ["quota is 32 GPUs of pool 'gpu', which has 24 GPUs beside 1 spare; lower it"],
+    ),
+    "all queues together do": (
+        {"a": HALF, "b": HALF},
+        [
+            (
+                "queue 'a' and queue 'b' need 4 nodes of pool 'gpu', which has 3 beside 1 spare; "
+                "lower a quota, or waive this"
+            )
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize(("quotas", "expected"), SPARES.values(), ids=SPARES)
+def test_spares_are_in_no_quota(quotas, expected):
+    """A node that is kept for when another fails is given to no queue."""
+    pools = {**CLUSTER["pools"], "gpu": {**CLUSTER["pools"]["gpu"], "spares": 1}}
+    found = overcommit.check(make_cluster(queues=queues(quotas), pools=pools), make_source("a.yaml", CLUSTER))
+    assert [finding.message for finding in found] == expected
+
+
 def queues(quotas):
     """Return queues of these quotas, which may borrow all of each other's."""
     return {name: {"teams": ["nlp"], "cohort": "x", "nominalQuota": quota} for name, quota in quotas.items()}

@@ -33,6 +33,7 @@ CASES: dict[str, tuple[dict[str, Any], str, list[tuple[bool, str]]]] = {
     "CoreWeave's on AKS": (pool("coreweave-b200-8x"), "aks", [(True, "is a machine of coreweave")]),
     "a server of one's own on EKS": (pool("hgx-a100-40gb"), "eks", []),
     "a shape in words": ({"shape": {**CPU_NODE, "provider": "google"}, "nodes": 1}, "k3s", []),
+    "no distribution that is named": (pool("gke-a2-highgpu-8g"), "", []),
     "a misspelt shape": (pool("gke-a9"), "eks", []),
 }
 
@@ -40,7 +41,7 @@ CASES: dict[str, tuple[dict[str, Any], str, list[tuple[bool, str]]]] = {
 @pytest.mark.parametrize(("gpu", "distribution", "expected"), CASES.values(), ids=CASES)
 def test_a_preset_belongs_to_its_cloud(gpu, distribution, expected):
     """Another cloud's is an error; on a distribution that runs anywhere it is a warning."""
-    own = {"pools": {"gpu": gpu}, "queues": {}, "operators": {}, "system": {"distribution": distribution}}
+    own = {"pools": {"gpu": gpu}, "queues": {}, "operators": {}, "system": {"distribution": distribution or None}}
     found = list(check(make_cluster(**own), source(**own)))
     assert [item.is_error for item in found] == [is_error for is_error, _ in expected]
     assert all(words in item.message for item, (_, words) in zip(found, expected, strict=True))

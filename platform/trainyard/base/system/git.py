@@ -64,10 +64,13 @@ class Git:
         No other reference stands in for one that is missing: Git itself would look for `refs/tags/<name>` then.
         """
         asked = list(dict.fromkeys(name for name in names if name.startswith("refs/") and "\n" not in name))
-        listed = self.ask("for-each-ref", "--format=%(objectname) %(refname)", "--", *asked) if asked else None
-        pairs = (line.partition(" ") for line in (listed or "").splitlines())
-        ids = {ref: oid for oid, _, ref in pairs if ref in asked}
-        found = dict(zip(ids, self._peel(ids.values()), strict=True))
+        shown = "--format=%(objectname) %(objecttype) %(refname)"
+        listed = self.ask("for-each-ref", shown, "--", *asked) if asked else None
+        lines = (line.split(" ", 2) for line in (listed or "").splitlines())
+        known = {ref: (oid, kind) for oid, kind, ref in lines if ref in asked}
+        found: dict[str, str | None] = {ref: oid for ref, (oid, kind) in known.items() if kind == "commit"}
+        tags = {ref: oid for ref, (oid, kind) in known.items() if kind != "commit"}
+        found |= zip(tags, self._peel(tags.values()), strict=True)
         return {name: commit for name in asked if (commit := found.get(name))}
 
     def _peel(self, ids: Iterable[str]) -> list[str | None]:
@@ -127,6 +130,8 @@ class Git:
 
     def merge_base(self, one: str, *others: str) -> str | None:
         """Return the best common ancestor of one commit and a merge of the others, or None where there is none."""
+        if one in others:
+            return one
         return self.ask("merge-base", one, *others)
 
     def is_new(self) -> bool:

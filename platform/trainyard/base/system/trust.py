@@ -173,14 +173,9 @@ class Checkout:
         """Return the content ids of files that decide, in a commit."""
         if self.git is None:
             return {}
-        found: dict[str, str] = {}
-        tops = (*JUDGES, SCHEMAS)
-        for top, oid in zip(tops, self.git.object_ids(commit, *tops, sort="tree"), strict=True):
-            if oid is not None and top == SCHEMAS:
-                found[top] = oid
-            elif oid is not None:
-                found |= {f"{top}/{path}": blob for path, blob in self.git.listing(oid).items()}
-        return found
+        found = {path: oid for path, oid in self.git.files(commit, *JUDGES).items() if path not in JUDGES}
+        (types,) = self.git.object_ids(commit, SCHEMAS, sort="tree")
+        return found if types is None else {**found, SCHEMAS: types}
 
     def counts(self, path: str) -> bool:
         """Say whether a file at hand counts as it is."""

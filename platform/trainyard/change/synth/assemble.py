@@ -89,13 +89,16 @@ def assemble(
 
 
 def files_of(rendered: Rendered) -> dict[str, str]:
-    """Return a folder's files and its index, by path below `generated/`."""
-    texts = (*rendered.files.values(), index.dump(rendered.folder, rendered.index))
+    """Return a folder's files and its index, by path below `generated/`; a cluster's own folder has no index."""
+    texts = [*rendered.files.values()]
+    texts += [index.dump(rendered.folder, rendered.index)] if rendered.folder else []
     return dict(zip(paths_of(rendered), texts, strict=True))
 
 
 def paths_of(rendered: Rendered) -> list[str]:
     """Return the paths of a folder's files and of its index below `generated/`."""
+    if not rendered.folder:
+        return [f"{rendered.cluster}/{name}" for name in rendered.files]
     return [
         *(f"{rendered.cluster}/{rendered.folder}/{name}" for name in rendered.files),
         f"{rendered.cluster}/{layout.index_file(rendered.folder)}",

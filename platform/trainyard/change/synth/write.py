@@ -102,6 +102,10 @@ def folders_of(paths: Iterable[str]) -> set[str]:
     return found
 
 
+PAGE = b"# Prerequisites of "
+"""Beginning of a cluster's list of prerequisites."""
+
+
 class Ownership:
     """Knows which files a synth made: those that an index on disk or at the base lists, indexes and ledgers."""
 
@@ -119,6 +123,8 @@ class Ownership:
             return path in self.base.files or listed is not None
         if layout.job_of_ledger(path) is not None:
             return path in self.base.files or ledger.load(files.read(self.folder / path) or b"") is not None
+        if rest == layout.PREREQUISITES:
+            return path in self.base.files or (files.read(self.folder / path) or b"").startswith(PAGE)
         within, _, name = rest.rpartition("/")
         return bool(within) and (name in self.on_disk(cluster, within) or name in self.at_base(cluster, within))
 

@@ -27,17 +27,20 @@ EXAMPLES = (
     "trainyard explain nlp/llama3-8b",
     "trainyard explain nlp/llama3-8b --kind JobSet",
     "trainyard explain kinds",
+    "trainyard explain cluster cumulus",
 )
 
-PAIRS = "kinds"
+PAIRS, CLUSTER = "kinds", "cluster"
 """What is asked for instead of a job, which always has its team before it."""
 
 
 def command(
     job: str = typer.Argument(
         autocompletion=jobs,
-        help="A job, as in nlp/llama3-8b; or the word kinds, to list which launcher runs in which kind.",
+        help="A job, as in nlp/llama3-8b; or the word kinds, to list which launcher runs in which kind; or the word "
+        "cluster, to list what a cluster needs that somebody else installs.",
     ),
+    name: str | None = typer.Argument(None, autocompletion=clusters, help="With cluster: the name of the cluster."),
     kind: str | None = typer.Option(None, help="Show what would change if the job used this kind."),
     cluster: str | None = typer.Option(
         None, autocompletion=clusters, help="With kinds: only those that this cluster runs; default: all."
@@ -49,6 +52,14 @@ def command(
     root: Path = ROOT,
 ) -> int:
     """Show what a job's pods request, and where each value comes from."""
+    if job == CLUSTER and name is not None:
+        from trainyard.faces.cli._prerequisites import of_cluster
+
+        return of_cluster(root, name, as_json=format_ == "json")
+    if name is not None or job == CLUSTER:
+        from trainyard.base.errors import SpecError
+
+        raise SpecError("write one job, or cluster and the name of one: `trainyard explain cluster NAME`")
     if job == PAIRS:
         return pairs(root, cluster, as_json=format_ == "json")
     if cluster is not None:
@@ -95,9 +106,11 @@ def facts(resolved: Resolved, checked: Checked, root: Path, *, as_json: bool) ->
     from trainyard.faces.cli import _table
     from trainyard.render.kinds import starts
     from trainyard.render.kinds.pairs import as_text
+    from trainyard.render.sizing import waiting
 
     run = resolved.run
-    found = (*resolved.facts(), *starts.facts(resolved))
+    pools = frozenset(role.size.pool for role in resolved.roles)
+    found = (*resolved.facts(), *starts.facts(resolved), *waiting.facts(run, pools))
     rows = [(name, as_text(sized.value), sized.origin) for name, sized in found]
     me = f"{run.team_name}/{run.job_name}"
     judged = [] if checked.refused else verdicts_with_idle(checked, root, [me])[1]

@@ -92,11 +92,12 @@ class Server:
         query: list[tuple[str, str]] | None = None,
         body: Mapping[str, Any] | None = None,
         media_type: str | None = None,
+        accept: str = "application/json",
     ) -> tuple[Answer, dict[str, Any]]:
-        """Send one request and return the answer with its body."""
+        """Send one request and return the answer with its body, in the form that `accept` names."""
         from urllib3.exceptions import HTTPError
 
-        headers = {"Accept": "application/json"}
+        headers = {"Accept": accept}
         if body is not None:
             plain = "application/json" if method == "POST" else "application/apply-patch+yaml"
             headers["Content-Type"] = media_type or plain

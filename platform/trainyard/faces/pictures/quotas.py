@@ -8,7 +8,7 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-from trainyard.base.labels import POOL
+from trainyard.base.pools import selected_pools
 from trainyard.faces.pictures.decided import Decided
 from trainyard.judge.admission.job_workloads import Bidder
 from trainyard.judge.admission.outcomes import holds
@@ -222,8 +222,8 @@ def held_resources(answer: Object) -> Iterator[tuple[Object, str, float]]:
 
 
 def pool_of(pods: Object) -> str:
-    """Return the pool that the pods of a pod set select; its flavor has the same name."""
-    return str((pods["template"]["spec"].get("nodeSelector") or {}).get(POOL) or "")
+    """Return the pool that the pods of a pod set select, of several the first; its flavor has the same name."""
+    return next(iter(selected_pools(pods["template"]["spec"])), "")
 
 
 def gpu_resources(decided: Decided) -> frozenset[str]:

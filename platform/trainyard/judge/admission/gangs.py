@@ -13,6 +13,7 @@ from typing import Any
 
 from trainyard.base.errors import SpecError
 from trainyard.base.labels import POOL
+from trainyard.base.pools import selected_pools
 from trainyard.judge.admission.arrivals import Arrival, of_set
 from trainyard.judge.admission.job_workloads import Bidder
 from trainyard.judge.admission.machines import Fit, Machines
@@ -152,7 +153,7 @@ def answer(bid: Bidder, there: Mapping[str, int]) -> dict[str, Any]:
         usage = {
             name: amount_text(name, count * amount_of(asked, name)) for asked in [pod(set_).pod.asked] for name in asked
         }
-        flavors = {POOL: (spec.get("nodeSelector") or {}).get(POOL, ANY_POOL)}
+        flavors = {POOL: next(iter(selected_pools(spec)), ANY_POOL)}
         rows.append({"name": set_["name"], "count": count, "flavors": flavors, "usage": usage})
     return {"podSets": rows}
 

@@ -14,6 +14,7 @@ from trainyard.judge.admission.trials import Try
 from trainyard.render.kinds import Resolved
 from trainyard.render.sizing.node import GI, size
 from trainyard.specs import Scheduler
+from trainyard.specs.run import pools_of
 
 MOST = 3
 """Changes that are named."""
@@ -62,7 +63,8 @@ def count_of(role: str, count: int) -> Change:
 def closeness(job: Try) -> Iterator[Change]:
     """Yield a larger domain that all pods may share, and that they may be in several."""
     asked, levels = job.job.topology, list(job.crowd.where.cluster.levels)
-    pool = job.crowd.where.cluster.pools.get(job.job.pool)
+    own = pools_of(job.job, job.crowd.where.cluster)
+    pool = job.crowd.where.cluster.pools.get(own[0]) if own else None
     if asked is not None and asked.required in levels:
         wider = reversed(levels[: levels.index(asked.required)])
         yield from islice(job.would(*(one("topology", value={"required": level}) for level in wider)), 1)
@@ -109,7 +111,8 @@ def places(job: Try) -> Iterator[Change]:
     """Yield other queues of the team, and other pools of the queue."""
     spec, cluster = job.job, job.crowd.where.cluster
     scheduler: Scheduler = "volcano" if job.ask.gang else "kueue"
-    pools = {spec.pool, *(role.pool for role in spec.roles.values() if role.pool)}
+    mine = pools_of(spec, cluster)
+    pools = {*mine, *(role.pool for role in spec.roles.values() if role.pool)}
     others = (
         name
         for name, queue in cluster.queues_of(scheduler).items()
@@ -117,5 +120,5 @@ def places(job: Try) -> Iterator[Change]:
     )
     yield from job.would(*(one("queue", value=name) for name in islice(others, OTHER_PLACES)))
     own = cluster.queues[spec.queue].nominal_quota if spec.queue in cluster.queues else ()
-    there = (name for name in own if name != spec.pool and name in cluster.pools)
+    there = (name for name in own if name not in mine and name in cluster.pools)
     yield from job.would(*(one("pool", value=name) for name in islice(there, OTHER_PLACES)))

@@ -12,6 +12,7 @@ from trainyard.base.errors import SpecError
 from trainyard.base.labels import HOSTNAME, NAMESPACE, POOL
 from trainyard.base.manifests import identity_of
 from trainyard.base.quantities import Quantity
+from trainyard.judge.admission.coming_nodes import with_nodes
 from trainyard.judge.admission.inventory import nodes
 from trainyard.render.clusters import of_files, platform, team
 from trainyard.render.operators.kueue import Kueue, configuration, gates, kueue_integrations
@@ -169,7 +170,7 @@ class Site:
     def above(self, host: str) -> str:
         """Return the place that a host stands in by the lowest level of the topology that is no host, or nothing."""
         labels = self.nodes[host]["metadata"]["labels"]
-        levels = [label for label in self.cluster.levels.values() if label != HOSTNAME]
+        levels = [label for label in self.cluster.levels_of(self.pool_of(host)).values() if label != HOSTNAME]
         return labels[levels[-1]] if levels else ""
 
 
@@ -189,7 +190,7 @@ def site(specs: Specs, name: str) -> Site:
     """Return the cluster as Kueue sees it; raises SpecError where it cannot be rendered."""
     cluster = specs.clusters[name]
     try:
-        return Site(name, cluster, configured(cluster), [*objects_read(specs, name), *nodes(cluster)])
+        return Site(name, cluster, configured(cluster), [*with_nodes(objects_read(specs, name)), *nodes(cluster)])
     except ValueError as error:
         raise SpecError(f"cluster {name!r} cannot be rendered: {error}") from error
 
@@ -198,7 +199,7 @@ def rendered(name: str, cluster: Cluster, values: Iterable[Object]) -> Site:
     """Return the cluster as Kueue sees it, made of these objects."""
     kinds = READ | OWN | RUNTIMES
     read = (value for value in values if value["kind"] in kinds or is_of_volcano(value))
-    return Site(name, cluster, configured(cluster), [*read, *nodes(cluster)])
+    return Site(name, cluster, configured(cluster), [*with_nodes(read), *nodes(cluster)])
 
 
 def configured(cluster: Cluster) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from trainyard.judge.admission.outcomes import Word, fit_of, has_pods, holds, re
 from trainyard.judge.admission.quota_use import quota
 from trainyard.judge.admission.site import Site, admits, site
 from trainyard.judge.preflight import Checked
+from trainyard.specs.run import pools_of
 from trainyard.specs.sources import Specs
 
 Answer = Mapping[str, Any]
@@ -246,7 +247,7 @@ def by_kueue(ask: Ask, crowd: Crowd) -> Verdict:
         why = (
             reasons.kueue_reason(mine)
             or reasons.kueue_reason(first)
-            or f"no flavor matches pods of pool {ask.file.job.pool}"
+            or f"no flavor matches pods of pool {' or '.join(pools_of(ask.file.job, crowd.where.cluster))}"
         )
         whole = " ".join(messages([*mine, *first]))
         return never_fits(Verdict(ask, "never fits", why, situations=found), crowd, why, whole)

@@ -9,13 +9,13 @@ from typing import Any
 from trainyard.base.findings import Finding
 from trainyard.base.manifests import identity_of
 from trainyard.judge.preflight.declared import Look
-from trainyard.judge.preflight.job import size
+from trainyard.judge.preflight.job import several_pools, size
 from trainyard.judge.preflight.subjects import JOB, NAMED, PLACED, RESOLVED, RUN, OneJob, Planned
 from trainyard.render.clusters import of_team
 from trainyard.render.kinds import Resolved, default_kind, kinds, resolve
 from trainyard.render.launchers import launchers
 from trainyard.specs import Team
-from trainyard.specs.run import Run, digest
+from trainyard.specs.run import Run, digest, pools_of
 from trainyard.specs.shapes import is_known_shape
 from trainyard.specs.sources import JobFile, Specs
 from trainyard.upstream.workloads.runtimes import may_name
@@ -57,8 +57,10 @@ def check(
 def run_of(specs: Specs, file: JobFile) -> Run | None:
     """Return the run of a job, or None where it names a cluster, pool or shape that does not exist."""
     job, cluster = file.job, specs.clusters.get(file.job.cluster)
-    pools = {job.pool, *(role.pool for role in job.roles.values() if role.pool)}
-    if cluster is None or not pools <= {name for name, pool in cluster.pools.items() if is_known_shape(pool.shape)}:
+    if cluster is None or not (own := pools_of(job, cluster)):
+        return None
+    pools = {*own, *(role.pool for role in job.roles.values() if role.pool)}
+    if not pools <= {name for name, pool in cluster.pools.items() if is_known_shape(pool.shape)}:
         return None
     run = Run(
         job_name=file.name,
@@ -88,7 +90,15 @@ def is_known(run: Run) -> bool:
 
 
 def check_run(run: Run) -> tuple[Resolved | None, list[Finding]]:
-    """Return a run resolved, and what is wrong with it; kind and launcher exist."""
+    """Return a run resolved, and what is wrong with it on any of its pools; kind and launcher exist."""
+    found = [check_on_pool(on_pool) for on_pool in run.on_each_pool()]
+    resolved = [run_there for run_there, _ in found if run_there is not None]
+    findings = several_pools.merge(run, [findings for _, findings in found])
+    return (resolved[0] if len(resolved) == len(found) else None), findings
+
+
+def check_on_pool(run: Run) -> tuple[Resolved | None, list[Finding]]:
+    """Return a run resolved as on one of its pools, and what is wrong with it there."""
     look = Look()
     look.ask(RUN, Planned.of(run))
     if not look.reaches(RESOLVED):

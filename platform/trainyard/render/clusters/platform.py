@@ -7,7 +7,7 @@ from typing import Any
 
 from trainyard.base.documents import Path
 from trainyard.base.labels import NAMESPACE, OURS, POOL, SYNC_WAVE, TEAM
-from trainyard.render.clusters import volcano
+from trainyard.render.clusters import provisioning, volcano
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing.quota import amounts, covered_resources
 from trainyard.render.tenancy import policies as tenants
@@ -68,6 +68,7 @@ def queueing_objects(cluster: Cluster) -> Iterator[Resource]:
             annotations={SYNC_WAVE: WAVES["flavors"]},
             fields={"spec": spec},
         )
+    yield from provisioning.resources(cluster)
     for cohort in cohorts(cluster):
         own = cluster.cohorts.get(cohort, Cohort())
         at: Path = ("cohorts", cohort) if cohort in cluster.cohorts else ("queues",)
@@ -81,7 +82,7 @@ def flavor(cluster: Cluster, name: str, pool: Pool) -> dict[str, Any]:
     return {
         "nodeLabels": {POOL: name},
         "tolerations": pool.tolerations() or None,
-        "topologyName": TOPOLOGY if cluster.topology else None,
+        "topologyName": TOPOLOGY if cluster.levels_of(name) else None,
     }
 
 
@@ -109,6 +110,7 @@ def queue_spec(cluster: Cluster, queue: Queue) -> dict[str, Any]:
         "queueingStrategy": queue.queueing_strategy,
         "stopPolicy": queue.stop_policy,
         "preemption": preemption(queue),
+        "admissionChecksStrategy": provisioning.strategy(cluster, queue),
         "flavorFungibility": dict(queue.flavor_fungibility) or None,
         "fairSharing": {"weight": queue.fair_weight} if queue.fair_weight else None,
         "resourceGroups": groups(cluster, queue.nominal_quota, queue.borrowing_limit, queue.lending_limit),

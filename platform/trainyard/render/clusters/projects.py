@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from trainyard.base.documents import Path
-from trainyard.render.clusters import volcano
+from trainyard.render.clusters import provisioning, volcano
 from trainyard.render.clusters.applications import API, Follower
 from trainyard.render.clusters.software import hardware, operator
 from trainyard.render.kinds import available, companions
@@ -146,7 +146,12 @@ def platform_spec(follower: Follower, extra: list[tuple[str, str | None]]) -> di
     return {
         "destinations": [follower.destination(namespace) for namespace in sorted(namespaces)],
         "clusterResourceWhitelist": allowed_kinds(
-            {*OF_PLATFORM, *volcano.kinds(follower.cluster), *(kind for kind, namespace in extra if not namespace)}
+            {
+                *OF_PLATFORM,
+                *provisioning.kinds(follower.cluster),
+                *volcano.kinds(follower.cluster),
+                *(kind for kind, namespace in extra if not namespace),
+            }
         ),
         **namespaced_kinds({kind for kind, namespace in extra if namespace}),
     }

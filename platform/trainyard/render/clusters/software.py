@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.base.labels import PROTECTED
+from trainyard.render.clusters import karpenter
 from trainyard.render.clusters.team import pod_security
 from trainyard.render.operators import Operator, Site
 from trainyard.render.operators.install import installed_operators
@@ -21,6 +22,7 @@ def operator(site: Site, known: Operator) -> Iterator[Resource]:
 
 
 def hardware(cluster: Cluster) -> Iterator[Resource]:
-    """Yield everything of `hardware/`, operator by operator."""
+    """Yield everything of `hardware/`: what Karpenter starts nodes by, then operator by operator."""
+    yield from karpenter.resources(cluster)
     for site, known in installed_operators(cluster):
         yield from known.hardware(site)

@@ -14,7 +14,8 @@ from trainyard.render.kinds import companions
 from trainyard.render.kinds.base import Kind, Resolved
 from trainyard.render.launchers import Role, launchers
 from trainyard.render.parts.objects import Resource
-from trainyard.render.sizing import RoleSpec, size
+from trainyard.render.sizing import RoleSpec, Sizing, size
+from trainyard.render.sizing.several import fit_all
 from trainyard.specs import Cluster
 from trainyard.specs.run import Run
 from trainyard.upstream.workloads import carrier_of
@@ -85,12 +86,20 @@ def resolve(run: Run) -> Resolved:
     """Return everything that follows from a run whose kind and launcher exist; raises KeyError for others."""
     kind, launcher = kinds()[run.kind], launchers()[run.job.launcher]
     roles = all_roles(run)
-    sizing = size(run, roles)
+    sizing = size_on_all(run, roles)
     wiring = kind.wiring(run)
     launch = launcher.launch(run, sizing, wiring)
     named = {role.name for role in launch.roles}
     own = tuple(Role(role, ()) for role in sizing.roles if role.name not in named)
     return Resolved(run, kind, launcher, roles, sizing, wiring, replace(launch, roles=(*launch.roles, *own)))
+
+
+def size_on_all(run: Run, roles: Sequence[RoleSpec]) -> Sizing:
+    """Return the sizes of a run's pods, which fit each of its pools."""
+    runs = run.on_each_pool()
+    if len(runs) == 1:
+        return size(run, roles)
+    return fit_all(run, {on_pool.pool_name: size(on_pool, all_roles(on_pool)) for on_pool in runs})
 
 
 def all_roles(run: Run) -> tuple[RoleSpec, ...]:

@@ -49,6 +49,10 @@ class Resolved:
         given = self.run.job.kind
         why = "kind of the job" if given else "the cluster's first kind that the launcher can use"
         yield "kind", Sized(self.kind.name, why)
+        if len(self.run.pools) > 1:
+            chosen = "pool" if self.run.job.gpu_memory is None else "gpuMemory"
+            why = f"{chosen} of the job; Kueue takes one of them, in the order of queue {self.run.job.queue}"
+            yield "pools", Sized(" or ".join(self.run.pools), why)
         yield from self.kind.facts(self.run)
         yield from self.sizing.facts()
         if self.run.job.array is not None:

@@ -26,7 +26,7 @@ from trainyard.upstream.workloads.base import Object, inner, number, text
 MANAGER = f"{OURS}/run"
 """Who a patch is by; Kueue adds one of its own beside it."""
 
-PATCHED = ("imagePullSecrets", "nodeSelector", "securityContext", "serviceAccountName", "volumes")
+PATCHED = ("affinity", "imagePullSecrets", "nodeSelector", "securityContext", "serviceAccountName", "volumes")
 """Fields of a pod that a TrainJob may patch in both lines."""
 
 OF_CONTAINER = ("securityContext", "volumeMounts")

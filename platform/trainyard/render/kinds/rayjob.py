@@ -78,10 +78,10 @@ class RayJob(RayKind):
 
     def beside(self, run: Run, roles: Sequence[RoleSpec]) -> Iterator[RoleSpec]:
         """Yield the submitter, on the head's pool."""
-        pools = {role.name: role.pool_name for role in roles}
-        if HEAD in pools:
+        heads = {role.name: None if role.anywhere else role.pool_name for role in roles}
+        if HEAD in heads:
             implied = Implied("kind RayJob: the operator submits the driver from it", cpus=1, memory="1Gi")
-            yield of_run.unwritten_role(run, SUBMITTER, implied, pools[HEAD])
+            yield of_run.unwritten_role(run, SUBMITTER, implied, heads[HEAD])
 
     def wiring(self, run: Run) -> Wiring:
         """Return the same, with an operator that submits the driver."""

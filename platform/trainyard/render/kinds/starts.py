@@ -28,6 +28,7 @@ class Start:
     """A role's pod on a node of its pool."""
 
     role: Role
+    pool: str
     node: Node
     pod: dict[str, Any]
     verdict: Verdict
@@ -50,8 +51,9 @@ def starts(run: Resolved) -> Iterator[Start]:
 
     A job's own containers and patches may make a pod that the API server does not take: others name what is wrong.
     """
-    for role in run.roles:
-        found = node(run.run.cluster, role.size.pool)
+    pools = [(role, pool) for role in run.roles for pool in role.size.pools or (role.size.pool,)]
+    for role, pool in pools:
+        found = node(run.run.cluster, pool)
         if isinstance(found, Invalid):
             continue
         try:
@@ -59,7 +61,7 @@ def starts(run: Resolved) -> Iterator[Start]:
             verdict = found.verdict(manifest)
         except (SpecError, ValueError):
             continue
-        yield Start(role, found, manifest, verdict)
+        yield Start(role, pool, found, manifest, verdict)
 
 
 def arriving_pod(run: Resolved, role: Role) -> dict[str, Any]:
@@ -113,6 +115,6 @@ def facts(run: Resolved) -> Iterator[tuple[str, Sized[str]]]:
     for start in starts(run):
         managers = "simulated with its kubelet settings and daemons"
         yield (
-            f"{start.role.name}.starts",
-            Sized(start.outcome_text, f"on a node of pool {start.role.size.pool!r}, {managers}"),
+            f"{start.role.name}.starts" + (f".{start.pool}" if start.role.size.pools else ""),
+            Sized(start.outcome_text, f"on a node of pool {start.pool!r}, {managers}"),
         )

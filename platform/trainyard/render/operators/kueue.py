@@ -18,8 +18,10 @@ from trainyard.upstream.workloads import carriers
 CONFIGURATION = "managerConfig.controllerManagerConfigYaml"
 """The chart's value that holds the whole configuration, as one text (kueue v0.19.2 charts/kueue/values.yaml)."""
 
-READY_TIMEOUT = "30m"
+READY_MINUTES = 30
 """How long an admitted job may take until all its pods are ready: image pulls of tens of GB included."""
+
+READY_TIMEOUT = f"{READY_MINUTES}m"
 
 GATES = "controllerManager.featureGates"
 """The chart's value for gates, a list; beside gates in the configuration Kueue does not start (pkg/config)."""
@@ -171,6 +173,7 @@ def derive_configuration(cluster: Cluster) -> dict[str, Any]:
     is for a workload's life, and nothing in Git brings back one that is set aside (pkg/workload UpdateRequeueState).
     Objects are never removed by Kueue: a job that it deletes would be made again at the next sync and train again.
     """
+    ready = f"{READY_MINUTES + slowest_start(cluster)}m"
     config: dict[str, Any] = {
         "apiVersion": "config.kueue.x-k8s.io/v1beta2",
         "kind": "Configuration",
@@ -192,8 +195,8 @@ def derive_configuration(cluster: Cluster) -> dict[str, Any]:
         "manageJobsWithoutQueueName": True,
         "managedJobsNamespaceSelector": {"matchExpressions": [{"key": TEAM, "operator": "Exists"}]},
         "waitForPodsReady": {
-            "timeout": READY_TIMEOUT,
-            "recoveryTimeout": READY_TIMEOUT if cluster.recovery_minutes is None else f"{cluster.recovery_minutes}m",
+            "timeout": ready,
+            "recoveryTimeout": ready if cluster.recovery_minutes is None else f"{cluster.recovery_minutes}m",
             "blockAdmission": False,
             "requeuingStrategy": {
                 "timestamp": "Eviction",
@@ -209,6 +212,11 @@ def derive_configuration(cluster: Cluster) -> dict[str, Any]:
     if shares_fairly(cluster):
         config["fairSharing"] = {"preemptionStrategies": ["LessThanOrEqualToFinalShare", "LessThanInitialShare"]}
     return config
+
+
+def slowest_start(cluster: Cluster) -> int:
+    """Return the minutes for which pods wait for a node at most; Kueue itself waits for nodes that it asks for."""
+    return max((pool.start_minutes for pool in cluster.pools.values() if pool.provisioning is None), default=0)
 
 
 def integrations(cluster: Cluster) -> dict[str, list[str]]:

@@ -9,10 +9,15 @@ from typing import Any
 
 from trainyard.render.parts import mounts, security, storage
 from trainyard.render.sizing import RoleSize, resources
+from trainyard.specs import Pool
 from trainyard.specs.run import Run
+from trainyard.specs.shapes import is_known_shape
 
 REFERENCE = re.compile(r"\$\$|\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
 """What the kubelet reads in a text (kubernetes v1.35 third_party/forked/golang/expansion/expand.go)."""
+
+HIDDEN = {"NVIDIA_VISIBLE_DEVICES": "void"}
+"""What a container without GPUs says, so that an image's own variable shows it none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +108,19 @@ def secret(name: str, reference: str) -> dict[str, Any]:
 
 
 def hidden_gpus(run: Run, pool: str, gpus: int) -> dict[str, str]:
-    """Return the variable that hides a node's GPUs from a container without any (k8s-device-plugin v0.20.0 README)."""
-    shape = run.cluster.pools[pool].node.gpus
-    return {"NVIDIA_VISIBLE_DEVICES": "void"} if shape and shape.vendor == "nvidia" and not gpus else {}
+    """Return the variable that hides a node's GPUs from a container without any (k8s-device-plugin v0.20.0 README).
+
+    Pods of several pools select none of them, so the cluster's policies ask it of them wherever NVIDIA's GPUs are.
+    """
+    if is_nvidia(run.cluster.pools[pool]):
+        return {} if gpus else HIDDEN
+    return HIDDEN if len(run.pools) > 1 and any(map(is_nvidia, run.cluster.pools.values())) else {}
+
+
+def is_nvidia(pool: Pool) -> bool:
+    """Say whether nodes of a pool have GPUs of NVIDIA."""
+    gpus = pool.node.gpus if is_known_shape(pool.shape) else None
+    return gpus is not None and gpus.vendor == "nvidia"
 
 
 def complete_container(run: Run, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -115,7 +130,7 @@ def complete_container(run: Run, given: Mapping[str, Any]) -> dict[str, Any]:
     listed = given.get("env")
     env = list(listed) if isinstance(listed, (list, tuple)) else []
     named = {variable.get("name") for variable in env if isinstance(variable, Mapping)}
-    hidden = {} if asks else hidden_gpus(run, run.job.pool, 0)
+    hidden = {} if asks else hidden_gpus(run, run.pool_name, 0)
     context = given.get("securityContext")
     return {
         "imagePullPolicy": "IfNotPresent",

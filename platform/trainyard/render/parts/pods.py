@@ -92,7 +92,7 @@ def spec(run: Run, sizing: Sizing, size: RoleSize, process: Process, container: 
         **network.of_node(size),
         "automountServiceAccountToken": job.service_account is not None,
         "enableServiceLinks": False,
-        "nodeSelector": {POOL: size.pool},
+        **on_pools(size),
         "terminationGracePeriodSeconds": sizing.grace.value,
         "imagePullSecrets": [{"name": name} for name in job.image_pull_secrets],
         "securityContext": security.pod(
@@ -111,6 +111,19 @@ def spec(run: Run, sizing: Sizing, size: RoleSize, process: Process, container: 
             {"name": name, "resourceClaimTemplateName": template} for name, template in size.fabric.claims.items()
         ],
     }
+
+
+def on_pools(size: RoleSize) -> dict[str, Any]:
+    """Return the fields that keep a pod on its pool, or on any of several.
+
+    Kueue gives the pods of several the flavor of one, of those whose labels match the affinity, and selects its nodes
+    as they start (kueue v0.19.2 pkg/scheduler/flavorassigner/flavorassigner.go flavorSelector).
+    """
+    if not size.pools:
+        return {"nodeSelector": {POOL: size.pool}}
+    terms = [{"matchExpressions": [{"key": POOL, "operator": "In", "values": list(size.pools)}]}]
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    return {"affinity": {"nodeAffinity": required}}
 
 
 def sort(values: Mapping[str, str]) -> dict[str, str]:

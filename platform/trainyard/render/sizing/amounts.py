@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -13,6 +13,7 @@ from trainyard.render.sizing.machines import Available, available
 from trainyard.render.sizing.node import GI, MI, binary, cpus_near, memory_near, pins_cpus, size
 from trainyard.render.sizing.roles import WORKER, RoleSpec, number, share
 from trainyard.specs import Job
+from trainyard.specs.models.pools import Slack
 
 SHARED_PER_PROCESS = 8 * GI
 """`/dev/shm` for one process: about 1 GiB for NCCL, the rest for the data loader's queues.
@@ -32,7 +33,7 @@ def cpus_of(
         return Sized(role.cpus, role.source_of(job, "cpus_per_node"))
     node = available(role.pool)
     part, why = share(job, role, node)
-    total, text = node.cpus * part, f"{number(node.cpus)} for pods" + (f" × {why}" if part < 1 else "")
+    total, text = share_of(node.cpus, Fraction(slack(role).cpus), part, why, number)
     near = cpus_near(role.pool, role.gpus)
     if near is not None and near < total:
         total, text = near, f"{number(near)} on {numa_words(role, node)}"
@@ -53,7 +54,7 @@ def memory_of(
         return Sized(role.memory, role.source_of(job, "memory_per_node"))
     node = available(role.pool)
     part, why = share(job, role, node)
-    total, text = node.memory * part, f"{binary(node.memory)} for pods" + (f" × {why}" if part < 1 else "")
+    total, text = share_of(Fraction(node.memory), Fraction(size(slack(role).memory)), part, why, binary)
     near = memory_near(role.pool, role.gpus)
     if near is not None and near < total:
         total, text = near, f"{binary(near)} on {numa_words(role, node)}"
@@ -61,6 +62,19 @@ def memory_of(
         total, text = total - others, f"{text} - {binary(others)} of {whose}"
     amount = spell(total)
     return Sized(amount, f"{amount} = {text}, rounded down")
+
+
+def slack(role: RoleSpec) -> Slack:
+    """Return the CPUs and the memory of a node that pods with GPUs leave to pods without."""
+    return role.pool.slack if role.pool.slack is not None and role.gpus else Slack()
+
+
+def share_of(
+    has: Fraction, left: Fraction, part: Fraction, why: str, write: Callable[[Fraction], str]
+) -> tuple[Fraction, str]:
+    """Return a part of an amount of a node less its slack, and from what that follows."""
+    text = f"{write(has)} for pods" if not left else f"({write(has)} for pods - {write(left)} of slack)"
+    return max(Fraction(0), has - left) * part, text + (f" × {why}" if part < 1 else "")
 
 
 def leftover_amounts(

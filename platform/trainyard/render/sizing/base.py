@@ -75,6 +75,8 @@ class RoleSize:
     """Extended resources by name: GPUs or parts of them, virtual functions, huge pages."""
     fabric: Attached = Attached()
     """What its pods have to be on the training fabric, beside devices and environment."""
+    pools: tuple[str, ...] = ()
+    """Pools of which Kueue takes one, where there are several."""
     env: Mapping[str, Sized[str]] = field(default_factory=dict)
     """What the fabric and the devices want in the environment."""
     trains: bool = True

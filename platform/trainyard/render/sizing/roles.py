@@ -38,6 +38,8 @@ class RoleSpec:
     not say of its size the launcher does."""
     trains: bool = True
     """Whether its pods run the program, and so mount the job's volumes and have its containers' environment."""
+    anywhere: bool = False
+    """Whether its pods run on any pool of the job; else on the one that is named for them."""
     copies: int = 1
     """How many of it run at once, each for itself: the indices of an array."""
 
@@ -94,13 +96,14 @@ def worker(run: Run, processes: Sized[int]) -> RoleSpec:
     gpus = job.gpus_per_node or int(job.gpu is not None)
     return RoleSpec(
         WORKER,
-        job.pool,
+        run.pool_name,
         run.pool,
         job.nodes,
         gpus,
         job.cpus_per_node,
         job.memory_per_node,
         processes,
+        anywhere=True,
         copies=at_once(job),
     )
 
@@ -112,7 +115,7 @@ def at_once(job: Job) -> int:
 
 def written_role(run: Run, name: str, role: Role, processes: Sized[int], implied: Implied | None = None) -> RoleSpec:
     """Return one of the job's roles, on the worker's pool unless it names one; a launcher may know its size."""
-    pool = role.pool or run.job.pool
+    pool = role.pool or run.pool_name
     has, cpus, memory = run.cluster.pools[pool], role.cpus_per_node, role.memory_per_node
     if implied is not None and not role.gpus_per_node:
         cpus, memory = cpus or cores(implied, has), memory or implied.memory
@@ -128,12 +131,13 @@ def written_role(run: Run, name: str, role: Role, processes: Sized[int], implied
         field=f"roles.{name}.",
         why=implied.why if implied else "",
         trains=implied.trains if implied else True,
+        anywhere=role.pool is None,
     )
 
 
 def unwritten_role(run: Run, name: str, implied: Implied, pool: str | None = None) -> RoleSpec:
     """Return a role that nobody writes: one pod without GPUs, beside the workers unless on another pool."""
-    where = pool or run.job.pool
+    where = pool or run.pool_name
     has = run.cluster.pools[where]
     return RoleSpec(
         name,
@@ -146,6 +150,7 @@ def unwritten_role(run: Run, name: str, implied: Implied, pool: str | None = Non
         implied.processes,
         why=implied.why,
         trains=implied.trains,
+        anywhere=pool is None,
     )
 
 

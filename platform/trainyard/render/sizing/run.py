@@ -44,6 +44,7 @@ def size_role(run: Run, role: RoleSpec, neighbours: Sequence[RoleSpec], *, pods:
     return RoleSize(
         name=role.name,
         pool=role.pool_name,
+        pools=run.pools if role.anywhere and len(run.pools) > 1 else (),
         nodes=Sized(role.nodes, role.source_of(job, "nodes")),
         processes=role.processes,
         gpus=gpus(job, role),
@@ -102,7 +103,7 @@ def grace(run: Run, *, pods: int) -> Sized[int]:
         wanted = Sized(seconds, why)
     if notice is None or wanted.value <= notice:
         return wanted
-    return Sized(notice, f"{notice}: notice of nodes in pool {job.pool!r}, shorter than the {wanted.value} needed")
+    return Sized(notice, f"{notice}: notice of nodes in pool {run.pool_name!r}, shorter than the {wanted.value} needed")
 
 
 def deadline(run: Run) -> Sized[int] | None:
@@ -120,10 +121,10 @@ def closeness(run: Run, *, pods: int) -> Sized[Closeness] | None:
     """
     near = place_topology(run, pods=pods)
     level = run.pool.nvlink or ""
-    label, most = run.cluster.levels.get(level), run.pool.node.nvlink_nodes
+    label, most = run.cluster.levels_of(run.pool_name).get(level), run.pool.node.nvlink_nodes
     if pods == 1 or label is None or not nvlink.spans(run.cluster, run.pool) or not run.job.gpus_per_node:
         return near
-    asked, labels = run.job.topology, list(run.cluster.levels.values())
+    asked, labels = run.job.topology, list(run.cluster.levels_of(run.pool_name).values())
     finer = near is not None and labels.index(near.value.label) > labels.index(label)
     if asked is not None and (asked.level == level or (finer and asked.required)):
         return near
@@ -142,14 +143,14 @@ def place_topology(run: Run, *, pods: int) -> Sized[Closeness] | None:
     `pods` are those that train, which alone talk much.
     """
     asked = run.job.topology
-    levels = run.cluster.levels
+    levels = run.cluster.levels_of(run.pool_name)
     if asked is not None:
         label = levels.get(asked.level)
         if label is None:
             return None
         mode = "required" if asked.required else "preferred"
         return Sized(Closeness(mode, label), f"topology of the job: {mode} {asked.level}")
-    named = list(levels)[:-1]
+    named = list(levels)[:-1] or list(levels)
     if pods == 1 or not named:
         return None
     return Sized(Closeness("preferred", levels[named[-1]]), f"preferred {named[-1]}: close ranks communicate faster")

@@ -5,6 +5,9 @@ from __future__ import annotations
 INDEX, LEDGER, NODES, RUNS = "index/", "ledger/", "nodes/", "runs/"
 """Folders of a cluster: our two kinds of records, what belongs into node images, and the runs by team."""
 
+PREREQUISITES = "PREREQUISITES.md"
+"""The page in a cluster's folder that lists what somebody else installs."""
+
 OF_NO_SERVER = (INDEX, LEDGER, NODES)
 """Folders whose files no API server ever sees."""
 

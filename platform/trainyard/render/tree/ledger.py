@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Literal, cast, get_args
 
 State = Literal["active", "replaced", "retired"]
@@ -27,6 +27,10 @@ class Entry:
     def is_of(self, spec: str) -> bool:
         """Say whether it was made from the fields with that digest."""
         return spec.startswith(self.spec)
+
+
+FIELDS = tuple(field.name for field in fields(Entry))
+STATES = get_args(State)
 
 
 def digest(contents: Mapping[str, str]) -> str:
@@ -57,8 +61,13 @@ def advance(past: Sequence[Entry], active: Entry | None, *, retired: bool = Fals
 
 def dump(entries: Sequence[Entry]) -> str:
     """Return the ledger as JSON with one run a line."""
-    lines = ",\n".join("  " + json.dumps(asdict(entry), ensure_ascii=False) for entry in entries)
+    lines = ",\n".join("  " + json.dumps(values(entry), ensure_ascii=False) for entry in entries)
     return '{\n "runs": [\n' + lines + "\n ]\n}\n" if lines else '{\n "runs": []\n}\n'
+
+
+def values(entry: Entry) -> dict[str, str]:
+    """Return the fields of an entry by their names."""
+    return {name: getattr(entry, name) for name in FIELDS}
 
 
 def load(data: bytes) -> tuple[Entry, ...] | None:
@@ -70,9 +79,8 @@ def load(data: bytes) -> tuple[Entry, ...] | None:
 
 
 def _entry(run: Mapping[str, str]) -> Entry:
-    names = [field.name for field in fields(Entry)]
-    if set(run) != set(names) or not all(isinstance(run[name], str) for name in names):
+    if run.keys() != set(FIELDS) or not all(isinstance(run[name], str) for name in FIELDS):
         raise TypeError
-    if run["state"] not in get_args(State):
+    if run["state"] not in STATES:
         raise ValueError
     return Entry(run["name"], run["spec"], run["files"], run["trainyard"], cast("State", run["state"]))

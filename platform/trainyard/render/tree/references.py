@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from trainyard.base import labels
 from trainyard.base.labels import POOL, PRIORITY, QUEUE
+from trainyard.base.pools import selected_pools
 
 NETWORKS = frozenset(
     {
@@ -68,6 +69,8 @@ def field_references(key: str, item: Any) -> Iterator[Reference]:
             yield from (Reference(what, name) for what, name in named if isinstance(name, str))
         elif key == "nodeSelector" and isinstance(item.get(POOL), str):
             yield Reference("pool", item[POOL])
+        elif key == "affinity":
+            yield from (Reference("pool", name) for name in selected_pools({key: item}))
         elif key == "runtimeRef" and isinstance(item.get("name"), str):
             yield Reference("runtime", item["name"])
     elif isinstance(item, str):

@@ -85,6 +85,8 @@ class Distribution(Spec):
     """Whether pods take their addresses from the network of the nodes."""
     node_block: Amount | None = None
     """Prefix length of each node's block of IPv4 pod addresses; default: the controller manager's."""
+    autoscaler: Literal["karpenter", "cluster-autoscaler"] = "cluster-autoscaler"
+    """Who starts nodes of a pool that scales and names nobody."""
     cni: Cni = Cni()
     gpus: GpuSoftware = GpuSoftware()
     security_constraint: Text | None = None

@@ -32,6 +32,7 @@ from trainyard.specs.models.fabric import Fabric
 from trainyard.specs.models.pipelines import Pipelines
 from trainyard.specs.models.pools import Pool
 from trainyard.specs.models.queues import Cohort, Priority, Queue, Scheduler
+from trainyard.specs.models.scaling import Autoscaler
 from trainyard.specs.models.storage import Storage
 from trainyard.specs.models.system import System, resolve_system
 
@@ -115,7 +116,8 @@ class Cluster(Spec):
     argocd: ArgoCD
     """The Argo CD that syncs the cluster."""
     topology: tuple[Level, ...] = ()
-    """Levels of the topology from coarse to fine, each `level: node label`; the level `hostname` is added."""
+    """Levels of the topology from coarse to fine, each `level: node label`; the level `hostname` is added. Without
+    racks, `[{node: kubernetes.io/hostname}]` lets Kueue fill one node after the other."""
     pools: Annotated[dict[Name, Pool], Field(min_length=1), AfterValidator(few_nodes)]
     """The cluster's nodes, as pools of equal nodes, by name."""
     system: System = System()
@@ -164,7 +166,25 @@ class Cluster(Spec):
         Kueue never admits pods that ask for a level of flavors that have no topology.
         """
         named = {level: label for entry in self.topology for level, label in entry.items()}
+        if [*named.values()] == [HOSTNAME]:
+            return named
         return {**named, "hostname": HOSTNAME} if named else {}
+
+    def levels_of(self, pool_name: str) -> dict[str, str]:
+        """Return the levels by which Kueue places pods on a pool; none where it does not look at nodes.
+
+        Of a pool that scales, Kueue would see the nodes of now alone and never ask for more, unless it asks for nodes
+        before it places pods (kueue v0.19.2 pkg/scheduler/flavorassigner/tas_flavorassigner.go).
+        """
+        pool = self.pools.get(pool_name)
+        return {} if pool is not None and pool.scales and pool.provisioning is None else self.levels
+
+    def autoscaler_of(self, pool_name: str) -> Autoscaler | None:
+        """Return the program that starts nodes of a pool; None for a pool that does not scale."""
+        pool = self.pools[pool_name]
+        if not pool.scales:
+            return None
+        return (pool.scaling.by if pool.scaling else None) or self.distribution_of(pool_name).autoscaler
 
     def system_of(self, pool_name: str) -> System:
         """Return how the nodes of a pool are set up; distribution and runtime are always said."""

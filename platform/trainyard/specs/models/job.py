@@ -7,13 +7,17 @@ from typing import Annotated, Any, Literal
 from pydantic import (
     AfterValidator,
     BeforeValidator,
+    Discriminator,
     Field,
     StrictBool,
     StrictInt,
     StrictStr,
+    Tag,
+    ValidationInfo,
     WithJsonSchema,
     model_validator,
 )
+from pydantic_core import PydanticKnownError
 
 from trainyard.base.labels import GIVE_DEVICES, GIVE_NETWORKS, OURS, is_of
 from trainyard.base.limits import CONTAINERS, LABELS, PATCHES, ROLES, VOLUMES
@@ -32,6 +36,7 @@ from trainyard.specs.models.base import (
     VariableName,
     VariableValue,
     Waive,
+    named_once,
     validation_error,
 )
 from trainyard.specs.models.bounds import few
@@ -63,6 +68,13 @@ def hours(value: Any) -> float:
     return float(value)
 
 
+def placed(value: Any, info: ValidationInfo) -> Any:
+    """Refuse a job that says neither its pool nor the memory of its GPUs."""
+    if value is None and info.data.get("gpu_memory", ...) is None:
+        raise PydanticKnownError("missing")
+    return value
+
+
 JobName = Annotated[
     StrictStr, Form(r"[a-z](?:[-a-z0-9]*[a-z0-9])?", "a letter, then letters, digits and inner '-'", 30)
 ]
@@ -83,6 +95,11 @@ Hours = Annotated[
     BeforeValidator(hours),
     Field(ge=SHORTEST, le=LONGEST),
     WithJsonSchema({"type": "number", "minimum": SHORTEST, "maximum": LONGEST}),
+]
+Pools = Annotated[
+    Annotated[Name, Tag("one pool")]
+    | Annotated[tuple[Name, ...], Field(min_length=1), AfterValidator(named_once), Tag("several pools")],
+    Discriminator(lambda value: "several pools" if isinstance(value, (list, tuple)) else "one pool"),
 ]
 Restarts = Annotated[StrictInt, Field(ge=0, le=MOST_RESTARTS)]
 
@@ -203,8 +220,11 @@ class Job(Spec):
     processes_per_node: Count | None = None
     """Processes in each pod; default: one per GPU, or one without GPUs."""
 
-    pool: Name
-    """Pool of the cluster's nodes."""
+    gpu_memory: Bytes | None = None
+    """Least memory of each GPU in bytes, instead of `pool`: any pool of the queue whose GPUs have as much."""
+    pool: Annotated[Pools | None, AfterValidator(placed), Field(validate_default=True)] = None
+    """Pool of the cluster's nodes, or a list of pools of which Kueue takes one for all workers, in the order of the
+    queue's `nominalQuota`."""
     nodes: Count = 1
     """Number of worker pods, each on a node or a part of one."""
     gpus_per_node: Amount = 0
@@ -313,6 +333,20 @@ class Job(Spec):
     def software(self) -> ImageWithSoftware | None:
         """The image with the GPU software that the job says is in it; None where it names the image alone."""
         return self.image if isinstance(self.image, ImageWithSoftware) else None
+
+    @property
+    def named_pools(self) -> tuple[str, ...]:
+        """The pools that `pool` names; none where `gpuMemory` stands in its place."""
+        return (self.pool,) if isinstance(self.pool, str) else self.pool or ()
+
+    @model_validator(mode="after")
+    def one_place(self) -> Job:
+        """Refuse a job that says both which pools it runs on and what their GPUs have, or the latter without GPUs."""
+        if self.pool is not None and self.gpu_memory is not None:
+            raise validation_error("one-of", "must have exactly one of: pool, gpuMemory")
+        if self.gpu_memory is not None and (self.gpu is not None or not self.gpus_per_node):
+            raise validation_error("one-of", "has gpuMemory, which chooses pools of whole GPUs; set gpusPerNode")
+        return self
 
     @property
     def step(self) -> bool:

@@ -25,6 +25,7 @@ from trainyard.specs.models.base import (
 from trainyard.specs.models.daemons import PoolDaemon, kept_share
 from trainyard.specs.models.disks import LocalDisks
 from trainyard.specs.models.gpus import Mig, Partition, Sharing
+from trainyard.specs.models.scaling import NodeRange, Nodes, Reservation, Scaling
 from trainyard.specs.models.system import System
 from trainyard.specs.shapes import NicType, PciAddress, Shape, preset
 
@@ -119,13 +120,30 @@ DeviceAccess = Annotated[
 ]
 
 
+class Slack(Spec):
+    """CPUs and memory of each node that derived sizes leave to pods without GPUs, such as launchers."""
+
+    cpus: Amount = 0
+    """Number of CPUs."""
+    memory: Room = "0"
+    """Bytes of memory."""
+
+
 class Pool(Spec):
     """Nodes of one shape."""
 
     shape: Shaped
     """Name of a preset, or all fields of a shape."""
-    nodes: Count
-    """Number of nodes."""
+    node_counts: Nodes = Field(alias="nodes")
+    """Number of nodes, or `{min: 0, max: 16}` of a pool that scales."""
+    scaling: Scaling | None = None
+    """Starting and removing of nodes, for a pool that scales; default: as the distribution does it."""
+    reservation: Reservation | None = None
+    """Capacity that the provider reserves for the pool until a date; default: none."""
+    spares: Amount = 0
+    """Number of nodes that quotas leave out, so that a run goes on when as many others have failed."""
+    slack: Slack | None = None
+    """CPUs and memory of each node that derived sizes leave to pods without GPUs; default: none."""
     racks: Count = 1
     """Number of racks; the nodes are split evenly over them."""
     blocks: Count = 1
@@ -170,6 +188,31 @@ class Pool(Spec):
     """Network devices of the NICs on these nodes, in the shape's order, such as `ens1f0np0`."""
     nic_type: NicType | None = None
     """PCI device ID of the NICs on these nodes; default: the shape's."""
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes; of a pool that scales, the most that it can have."""
+        return self.node_counts.max if isinstance(self.node_counts, NodeRange) else self.node_counts
+
+    @property
+    def lasting_nodes(self) -> int:
+        """Number of nodes that are always there."""
+        return self.node_counts.min if isinstance(self.node_counts, NodeRange) else self.node_counts
+
+    @property
+    def scales(self) -> bool:
+        """Whether nodes of the pool come and go."""
+        return isinstance(self.node_counts, NodeRange)
+
+    @property
+    def provisioning(self) -> str | None:
+        """Class of the requests by which Kueue asks for nodes; None where it asks for none."""
+        return self.scaling.provisioning if self.scales and self.scaling else None
+
+    @property
+    def start_minutes(self) -> int:
+        """Minutes until a node is there that a pod waits for; 0 in a pool that does not scale."""
+        return (self.scaling or Scaling()).start_minutes if self.scales else 0
 
     def tolerations(self) -> list[dict[str, str]]:
         """Return the tolerations of every taint of the nodes, value included where it has one."""
@@ -224,6 +267,17 @@ class Pool(Spec):
         """Bytes of the file system with the kubelet's folder, where the pool says it: its own words, or local disks."""
         local = self.local_disks
         return self.disk or (local.size if local and local.storage is None else None)
+
+    @model_validator(mode="after")
+    def scaled(self) -> Pool:
+        """Refuse settings of scaling where the number of nodes is fixed, and spot nodes that are reserved."""
+        if self.scaling is not None and not self.scales:
+            raise validation_error("one-of", "has scaling, but one number of nodes; write nodes: {min: 0, max: 16}")
+        if self.spot and self.reservation is not None:
+            raise validation_error(
+                "one-of", "has spot and reservation, but reserved nodes are no spot nodes; remove one"
+            )
+        return self
 
     @model_validator(mode="after")
     def one_disk(self) -> Pool:

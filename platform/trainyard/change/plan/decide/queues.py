@@ -12,7 +12,7 @@ from trainyard.base.quantities import Quantity
 from trainyard.change.plan.decide.decisions import Decisions, Words
 from trainyard.change.plan.decide.rebuild import Asked
 from trainyard.change.plan.effects import QueueRow
-from trainyard.change.plan.read.requests import as_list
+from trainyard.change.plan.read.requests import OR, as_list
 from trainyard.change.plan.read.shape import VENDORS
 from trainyard.change.plan.read.two_sides import plain
 from trainyard.judge.admission.outcomes import Word
@@ -46,6 +46,10 @@ class Quota:
     nominal: dict[Place, float] = field(default_factory=dict)
     held: bool = False
     """Whether it admits nothing."""
+
+    def quota(self, place: Place) -> float:
+        """Return the quota of a pool, or of all pools of which runs take one."""
+        return sum(self.nominal.get((pool, place[1]), 0) for pool in place[0].split(OR))
 
 
 Quotas = dict[str, Quota]
@@ -154,8 +158,8 @@ def row_of(cluster: str, name: str, place: Place, sides: list[Quotas], wants: li
         name,
         place[0],
         "GPUs" if place[1] in WHOLE_GPUS else "CPUs" if place[1] == "cpu" else place[1],
-        before.nominal.get(place, 0) if before else None,
-        after.nominal.get(place, 0) if after else None,
+        before.quota(place) if before else None,
+        after.quota(place) if after else None,
         was,
         will_be,
         held=after is not None and after.held,

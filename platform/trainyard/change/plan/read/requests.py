@@ -6,18 +6,19 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from trainyard.base.labels import POOL
-from trainyard.base.manifests import value_at
+from trainyard.base.pools import selected_pools
 from trainyard.upstream.pods.pod import Pod
 from trainyard.upstream.workloads import PodSet
 
+OR = " or "
+"""Between the pools of which Kueue takes one."""
+
 
 def asks(sets: Iterable[PodSet], specs: Iterable[Any]) -> dict[str, dict[str, float]]:
-    """Return the requests of all pods, by pool."""
+    """Return the requests of all pods, by pool; of several pools, by all of them."""
     found: dict[str, dict[str, float]] = {}
     for set_, spec in zip(sets, specs, strict=True):
-        pool = value_at(spec, ("nodeSelector", POOL))
-        total = found.setdefault(pool if isinstance(pool, str) else "", defaultdict(float))
+        total = found.setdefault(OR.join(selected_pools(spec)), defaultdict(float))
         for name, amount in of_pod(spec).items():
             total[name] += set_.count * amount
     return found

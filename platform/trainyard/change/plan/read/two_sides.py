@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from trainyard.base.documents import load
 from trainyard.base.manifests import value_at
 from trainyard.base.system.repository import GENERATED, JOBS, cluster_file
+from trainyard.change.plan.read.requests import OR
 from trainyard.change.plan.read.shape import VENDORS, Shape, shape
 from trainyard.render.tree import index, layout
 from trainyard.render.tree.ledger import Entry
@@ -87,15 +88,16 @@ class Sides:
         return found
 
     def price(self, cluster: str, asks: Mapping[str, Mapping[str, float]], *, old: bool = False) -> float | None:
-        """Return the price of the requested GPUs per hour, None where a pool has no price."""
+        """Return the price of the requested GPUs per hour, in the dearest of several pools; None without a price."""
         value = self.values(cluster_file(cluster))[0 if old else 1]
         total = None
         for pool, amounts in asks.items():
             gpus = sum(amount for name, amount in amounts.items() if name.startswith(VENDORS))
-            price = value_at(value, ("pools", pool, "pricePerGpuHour")) if gpus else 0
-            if not isinstance(price, (int, float)) or isinstance(price, bool):
+            prices = [value_at(value, ("pools", name, "pricePerGpuHour")) for name in pool.split(OR)] if gpus else []
+            known = [price for price in prices if isinstance(price, (int, float)) and not isinstance(price, bool)]
+            if len(known) < len(prices):
                 return None
-            total = (total or 0) + gpus * price if gpus else total
+            total = (total or 0) + gpus * max(known) if gpus else total
         return total
 
 

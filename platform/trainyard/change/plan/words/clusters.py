@@ -215,7 +215,8 @@ def on_fabric(asked: Asked) -> bool:
 def nodes(pool: Pool) -> str:
     """Return the nodes of a pool in words."""
     shape = pool.shape if isinstance(pool.shape, str) else "a custom shape"
-    return f"{count_of(pool.nodes, 'node')} of {shape}"
+    fewest = f"{pool.lasting_nodes} to " if pool.scales else ""
+    return f"{fewest}{count_of(pool.nodes, 'node')} of {shape}"
 
 
 def amount(value: Any) -> str:

@@ -22,6 +22,8 @@ from trainyard.judge.preflight.between.extra_objects import check_object, elsewh
 from trainyard.render import clusters
 from trainyard.render.clusters import SETTINGS, Own
 from trainyard.render.kinds import Resolved
+from trainyard.render.prerequisites.page import page
+from trainyard.render.tree import layout
 from trainyard.specs.sources import Specs
 from trainyard.specs.tracked import on
 
@@ -61,6 +63,7 @@ def cluster_folders(
         yield text(cluster, folder, inside, files, origins, findings=tuple(wrong.get(path, ())))
     for path, plain in clusters.node_files(specs.clusters[cluster]).items():
         yield render_files(cluster, path, [(file, Origin(files[file.source], file.at)) for file in plain])
+    yield Rendered(cluster, "", {layout.PREREQUISITES: page(specs, cluster)}, {})
     for path in wrong.keys() - found.keys():
         yield Rendered(cluster, path, {}, {}, tuple(wrong[path]))
 

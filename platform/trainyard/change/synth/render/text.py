@@ -31,6 +31,7 @@ class Rendered:
 
     cluster: str
     folder: str
+    """Empty for pages in the cluster's own folder, which no index lists."""
     files: Mapping[str, str]
     index: Mapping[str, Entry]
     findings: tuple[Finding, ...] = ()

@@ -30,26 +30,28 @@ def check(loaded: Loaded) -> Iterator[Finding]:
     specs = loaded.specs
     first: dict[tuple[str, str], tuple[str, int]] = {}
     for file in sorted(specs.jobs, key=lambda file: (file.team, file.name)):
-        if file.job.retired or not shares_by_mps(specs, file):
+        if file.job.retired or not mps_pools(specs, file):
             continue
         with reads.about(file.source.file):
             reads.forget()  # what is said of it follows from the files of other jobs
         user = user_of(file, specs.teams.get(file.team))
-        name, other = first.setdefault((file.job.cluster, file.job.pool), (f"{file.team}/{file.name}", user))
-        if user != other:
-            message = (
-                f"the job runs as user {user}, but {name} shares pool {file.job.pool!r} by MPS as user {other}; "
-                "use one user"
-            )
-            yield USERS.at(file.source, ("runAsUser",), message)
+        for pool in mps_pools(specs, file):
+            name, other = first.setdefault((file.job.cluster, pool), (f"{file.team}/{file.name}", user))
+            if user != other:
+                message = (
+                    f"the job runs as user {user}, but {name} shares pool {pool!r} by MPS as user {other}; use one user"
+                )
+                yield USERS.at(file.source, ("runAsUser",), message)
+                break
 
 
-def shares_by_mps(specs: Specs, file: JobFile) -> bool:
-    """Say whether a job asks for a part of a GPU that MPS serves."""
+def mps_pools(specs: Specs, file: JobFile) -> list[str]:
+    """Return the pools on which a job asks for a part of a GPU that MPS serves."""
     cluster = specs.clusters.get(file.job.cluster)
-    pool = cluster.pools.get(file.job.pool) if cluster is not None else None
-    sharing = pool.sharing if pool is not None else None
-    return bool(sharing and sharing.by == "mps" and file.job.gpu is not None and file.job.gpu.shared)
+    if cluster is None or file.job.gpu is None or not file.job.gpu.shared:
+        return []
+    there = ((name, cluster.pools.get(name)) for name in file.job.named_pools)
+    return [name for name, pool in there if pool and pool.sharing and pool.sharing.by == "mps"]
 
 
 def user_of(file: JobFile, team: Team | None) -> int:

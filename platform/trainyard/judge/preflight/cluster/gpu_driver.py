@@ -68,7 +68,7 @@ def check_branch(site: Site, pool: str, gpus: Generation, source: Source) -> Ite
         return
     message = (
         f"nodes of {pool!r} have driver {release}, but {gpus.called} needs branch {bound}; name such a release in "
-        "gpuDriverVersion"
+        "system.gpuDriverVersion of the pool"
     )
     yield BRANCH.at(source, place(site, pool), message)
 

@@ -165,7 +165,8 @@ class Declared:
     def levels(self) -> Iterator[Finding]:
         """Yield topology levels that repeat one another, and pools whose nodes do not split evenly over them."""
         seen: dict[str, str] = {"hostname": HOSTNAME}
-        for index, entry in enumerate(self.cluster.topology):
+        nodes_alone = [*self.cluster.levels.values()] == [HOSTNAME]
+        for index, entry in enumerate(() if nodes_alone else self.cluster.topology):
             for level, label in entry.items():
                 if level == "hostname":
                     yield TOPOLOGY.at(

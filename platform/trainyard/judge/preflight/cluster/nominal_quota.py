@@ -33,9 +33,9 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
 
     With a topology it places every pod on a node that has room, so that what is promised twice only waits.
     """
-    if cluster.topology:
-        return
     for name, pool in cluster.pools.items():
+        if cluster.levels_of(name):
+            continue
         promised = list(promises(cluster, name))
         whole = amounts(cluster, name, Quota(nodes=pool.nodes))
         for resource in (*per_node(pool), "cpu", "memory"):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from trainyard.base.documents import Path
-from trainyard.base.findings import Finding
+from trainyard.base.findings import Finding, count_of
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.subjects import CLUSTER
 from trainyard.render.sizing.node import size
@@ -18,7 +18,7 @@ from trainyard.specs.sources import Source
 
 OVERCOMMIT = Rule(
     id="kq-overcommit",
-    title="The quotas of a pool are at most what its nodes have together, unless the cluster's file waives this.",
+    title="The quotas of a pool are at most what its nodes without spares have, unless the cluster's file waives this.",
     why="Kueue admits jobs that no node has room for: their pods stay pending and hold quota that others could use",
     fix="lower the quotas, raise the pool's nodes, or write waive: {kq-overcommit: <reason>} in the cluster's file",
     source="kubernetes-sigs/kueue v0.19.2 pkg/cache/scheduler/clusterqueue_snapshot.go",
@@ -40,18 +40,19 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
         if not is_known_shape(pool.shape):
             continue
         parts = [(path, quota, nodes(pool, quota)) for path, quota in quotas(cluster, name)]
-        beyond = [part for part in parts if max(part[2]) > pool.nodes]
+        there = pool.nodes - pool.spares
+        beyond = [part for part in parts if max(part[2]) > there]
         for path, quota, part in beyond:
-            has = quota_words(pool, quota, Fraction(pool.nodes))
+            has = quota_words(pool, quota, Fraction(there)) + spared(pool)
             message = f"quota is {quota_words(pool, quota, max(part))} of pool {name!r}, which has {has}; lower it"
             yield OVERCOMMIT.at(source, path, message, shared=[("pools", name, "nodes")])
         total = max(
             (sum(amounts, Fraction()) for amounts in zip(*(part[2] for part in parts), strict=True)), default=Fraction()
         )
-        if total > pool.nodes and not beyond:
+        if total > there and not beyond:
             message = (
                 f"{owners([path for path, _, _ in parts])} need {float(total):.4g} nodes of pool {name!r}, which has "
-                f"{pool.nodes}; lower a quota, or waive this"
+                f"{there}{spared(pool)}; lower a quota, or waive this"
             )
             places = [*(path for path, _, _ in parts), ("pools", name, "nodes")]
             yield OVERCOMMIT.at(source, parts[-1][0], message, shared=places)
@@ -63,6 +64,11 @@ def owners(paths: Sequence[Path]) -> str:
     if len(names) > SHOWN:
         names = [*names[:SHOWN], f"{len(names) - SHOWN} more"]
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
+
+
+def spared(pool: Pool) -> str:
+    """Return in words that a pool has spare nodes beside those of its quotas."""
+    return f" beside {count_of(pool.spares, 'spare')}" if pool.spares else ""
 
 
 def quotas(cluster: Cluster, pool: str) -> Iterator[tuple[Path, Quota]]:

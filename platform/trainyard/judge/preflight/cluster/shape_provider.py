@@ -25,12 +25,13 @@ PROVIDER = Rule(
 
 @CLUSTER.check()
 def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
-    """Yield pools with a preset of one cloud on the distribution of another, or on one that runs anywhere."""
+    """Yield presets of a cloud on the distribution of another, or of none, where the file names one."""
     for name, pool in cluster.pools.items():
         if not isinstance(pool.shape, str) or not is_known_shape(pool.shape):
             continue
         provider, facts = pool.node.provider, cluster.distribution_of(name)
-        if provider is None or facts.provider == provider:
+        is_named = (pool.system.distribution or cluster.system.distribution) is not None
+        if provider is None or facts.provider == provider or not is_named:
             continue
         if facts.provider is None and provider not in SERVICES:
             continue

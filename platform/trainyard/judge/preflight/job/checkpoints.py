@@ -97,7 +97,7 @@ def check_notice(run: Resolved) -> Iterator[Finding]:
     job, notice, source = run.run.job, run.run.pool.notice, run.run.source
     if notice is None:
         return
-    after = f"nodes of pool {job.pool!r} disappear {notice} seconds after their notice"
+    after = f"nodes of pool {run.run.pool_name!r} disappear {notice} seconds after their notice"
     if job.grace_seconds is not None and job.grace_seconds > notice:
         message = f"graceSeconds is {job.grace_seconds}, but {after}; remove or lower it"
         yield NOTICE.at(source, ("graceSeconds",), message)

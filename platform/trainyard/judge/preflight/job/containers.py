@@ -124,13 +124,15 @@ def check_pinning(run: Resolved) -> Iterator[Finding]:
         for name in ("cpu", "memory"):
             amount = amounts.get(name)
             if amount is not None and not amount.amount:
-                message = f"{name} is 0, so the pod gets no exclusive CPUs on pool {job.pool!r}; raise or remove it"
+                message = (
+                    f"{name} is 0, so the pod gets no exclusive CPUs on pool {run.run.pool_name!r}; raise or remove it"
+                )
                 yield PINNED.at(source, (*path, "resources"), message)
         cpus = amounts.get("cpu")
         if whole_cores(pool) and cpus is not None and cpus.amount % 1 == 0 and cpus.amount % threads:
             count = int(cpus.amount)
             message = (
-                f"cpu is {count}, but pool {job.pool!r} gives whole cores of {threads} CPUs"
+                f"cpu is {count}, but pool {run.run.pool_name!r} gives whole cores of {threads} CPUs"
                 f"; ask for {count + threads - count % threads}"
             )
             yield WHOLE_CORES.at(source, (*path, "resources"), message)

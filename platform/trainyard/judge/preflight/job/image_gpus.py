@@ -15,6 +15,7 @@ from trainyard.specs import Cluster, Job, Team
 from trainyard.specs.cuda import branch_of, cuda_of, oldest_driver
 from trainyard.specs.gpus import Generation, generation_of
 from trainyard.specs.models.images import ImageWithSoftware
+from trainyard.specs.run import pools_of
 from trainyard.specs.shapes import is_known_shape
 
 GPU_OPERATOR = "gpu-operator"
@@ -72,8 +73,10 @@ def check(job: OneJob, _: Team, cluster: Cluster) -> Iterator[Finding]:
 
 def gpu_pools(job: Job, cluster: Cluster) -> list[str]:
     """Return the pools whose GPUs pods of a job use, each once."""
-    asked = [job.pool] if job.gpus_per_node or job.gpu is not None else []
-    asked += [role.pool or job.pool for role in job.roles.values() if role.gpus_per_node]
+    own = pools_of(job, cluster)
+    asked = [*own] if job.gpus_per_node or job.gpu is not None else []
+    for role in job.roles.values():
+        asked += () if not role.gpus_per_node else (role.pool,) if role.pool else own
     known = (name for name in dict.fromkeys(asked) if name in cluster.pools)
     return [name for name in known if is_known_shape(cluster.pools[name].shape)]
 

@@ -58,10 +58,10 @@ def check(run: Resolved) -> Iterator[Finding]:
                 if outcome.permutations
                 else ("an endless number of combinations")
             )
-            message = f"for a pod of role {start.role.name!r} kubelets of pool {start.role.size.pool!r} try {much}"
+            message = f"for a pod of role {start.role.name!r} kubelets of pool {start.pool!r} try {much}"
             yield FREEZES.at(run.run.source, place(run, start), message)
         elif isinstance(outcome, Crashed):
-            pool = start.role.size.pool
+            pool = start.pool
             message = f"a pod of role {start.role.name!r} crashes kubelets of pool {pool!r}: {outcome.message}"
             yield STARTS.at(run.run.source, place(run, start), message)
 
@@ -70,7 +70,7 @@ def refusal_finding(run: Resolved, start: Start, outcome: Refused) -> Finding:
     """Return the finding about a pod that is refused, by what refuses it."""
     held = blocking_container(run, start)
     rule = {"TopologyAffinityError": limits.POLICY, "SMTAlignmentError": limits.WHOLE_CORES}.get(outcome.reason, STARTS)
-    pool = start.role.size.pool
+    pool = start.pool
     advice, where = (held[1], held[0]) if held else (nearest(run, start), place(run, start))
     message = f"kubelets of pool {pool!r} reject this pod ({outcome.reason}); {advice}"
     return rule.at(run.run.source, where, message)

@@ -32,7 +32,7 @@ def in_fields(place: Place, job: Job) -> Path:
         return ("command", (job.command or ()).index(last))
     if isinstance(last, str) and "nnodes" in last and job.min_nodes is not None:
         return ("minNodes",)
-    if "nodeSelector" in path or POOL in path:
+    if "nodeSelector" in path or "affinity" in path or POOL in path:
         return ("pool",)
     if any(isinstance(part, str) and part.startswith(TOPOLOGY) for part in path):
         return ("topology",)

@@ -13,8 +13,8 @@ from fractions import Fraction
 
 from trainyard.base.documents import Document, Path
 from trainyard.base.findings import Finding
-from trainyard.base.labels import POOL
 from trainyard.base.manifests import Manifest
+from trainyard.base.pools import selected_pools
 from trainyard.base.rules import Rule
 from trainyard.judge.policies.amounts import Need
 from trainyard.judge.policies.capacity import holds
@@ -133,8 +133,8 @@ def sets(run: Resolved) -> list[Set]:
     for job in World(manifests, complete=False).training_jobs():
         pods = job.pod_sets()
         for pod in pods:
-            selector = pod.spec.get("nodeSelector")
-            pool = selector.get(POOL) if isinstance(selector, Mapping) else None
+            selected = selected_pools(pod.spec)
+            pool = run.run.pool_name if run.run.pool_name in selected else next(iter(selected), None)
             if pool in pools:
                 elastic = least is not None and (pod.name == worker or len(pods) == 1)
                 count = min(pod.count, least) if elastic and least is not None else pod.count

@@ -13,6 +13,7 @@ from trainyard.render.sizing.fabrics import fabric_type
 from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.models.job import Job
 from trainyard.specs.models.team import Team
+from trainyard.specs.run import pools_of
 from trainyard.specs.shapes import is_known_shape
 from trainyard.specs.sources import JobFile
 
@@ -119,9 +120,12 @@ def absent(what: str, name: str, cluster: str, choices: Iterable[str]) -> str:
     return f"{what} {name!r} does not exist on cluster {cluster!r}; {did_you_mean(name, choices)}"
 
 
-def pools_of(job: Job) -> Iterator[tuple[str, Path]]:
+def named_pools(job: Job) -> Iterator[tuple[str, Path]]:
     """Yield the pools that a job names, with the fields."""
-    yield job.pool, ("pool",)
+    if isinstance(job.pool, str):
+        yield job.pool, ("pool",)
+    else:
+        yield from ((name, ("pool", index)) for index, name in enumerate(job.named_pools))
     yield from ((role.pool, ("roles", name, "pool")) for name, role in job.roles.items() if role.pool)
 
 
@@ -154,7 +158,7 @@ class On:
             yield QUEUE.at(source, ("queue",), absent("queue", job.queue, self.name, queues))
             return
         if team_known and self.file.team not in queue.teams:
-            pools = {name for name, _ in pools_of(job)} & self.cluster.pools.keys()
+            pools = {name for name, _ in named_pools(job)} & self.cluster.pools.keys()
             alike = {name: one_queue for name, one_queue in queues.items() if one_queue.scheduler == queue.scheduler}
             able = {name: one_queue for name, one_queue in alike.items() if pools <= one_queue.nominal_quota.keys()}
             open_to = [name for name, one_queue in able.items() if self.file.team in one_queue.teams]
@@ -162,7 +166,7 @@ class On:
             hint = f"use {' or '.join(open_to)}" if open_to else none
             message = f"queue {job.queue!r} does not admit team {self.file.team!r}; {hint}"
             yield QUEUE_TEAM.at(source, ("queue",), message)
-        for name, place in pools_of(job):
+        for name, place in named_pools(job):
             if name in self.cluster.pools and name not in queue.nominal_quota:
                 hint = did_you_mean(name, queue.nominal_quota)
                 message = f"queue {job.queue!r} has no quota for pool {name!r}; {hint}"
@@ -171,14 +175,14 @@ class On:
     def pools(self) -> Iterator[Finding]:
         """Yield pools that do not exist."""
         job, pools = self.file.job, self.cluster.pools
-        for name, place in pools_of(job):
+        for name, place in named_pools(job):
             if name not in pools:
                 yield POOL.at(self.file.source, place, absent("pool", name, self.name, pools))
 
     def spot(self) -> Iterator[Finding]:
         """Yield spot nodes that the job does not expect."""
         job, pools = self.file.job, self.cluster.pools
-        for name, place in pools_of(job):
+        for name, place in named_pools(job):
             if name in pools and pools[name].spot and not job.spot:
                 message = f"pool {name!r} has spot nodes; set spot: true, or use another pool"
                 yield SPOT.at(self.file.source, place, message)
@@ -194,16 +198,17 @@ class On:
     def rdma(self) -> Iterator[Finding]:
         """Yield RDMA on a cluster or a pool without it."""
         fabric, job = self.cluster.fabric, self.file.job
-        pool = self.cluster.pools.get(job.pool)
-        if job.fabric != "rdma" or pool is None or not is_known_shape(pool.shape):
+        pools = {name: self.cluster.pools.get(name) for name in pools_of(job, self.cluster)}
+        if job.fabric != "rdma" or not all(pool and is_known_shape(pool.shape) for pool in pools.values()):
             return
+        outside = [name for name in pools if not fabric_type(self.cluster).reaches(self.cluster, name)]
         if fabric is None or not fabric_type(self.cluster).usable(self.cluster):
             has = "no fabric" if fabric is None else f"{fabric.type} attached by {fabric.attach!r}"
             attaches = fabric is not None and fabric.type != "none"
             way = "set the cluster's fabric.attach, or use tcp" if attaches else "use tcp"
             message = f"fabric is 'rdma', but cluster {self.name!r} has {has}; {way}"
-        elif not fabric_type(self.cluster).reaches(self.cluster, job.pool):
-            message = f"fabric is 'rdma', but pool {job.pool!r} is not on the fabric; use tcp or another pool"
+        elif outside:
+            message = f"fabric is 'rdma', but pool {outside[0]!r} is not on the fabric; use tcp or another pool"
         else:
             return
         yield NO_RDMA.at(self.file.source, ("fabric",), message)

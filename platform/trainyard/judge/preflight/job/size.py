@@ -136,9 +136,9 @@ def check_amounts(role: RoleSpec, source: Source) -> Iterator[Finding]:
 def check_counts(planned: Planned) -> Iterator[Finding]:
     """Yield numbers of nodes beyond all that the pool could hold: to name each of such pods takes hours."""
     run = planned.run
-    asked: list[tuple[tuple[str, ...], int, str, Pool]] = [(("nodes",), run.job.nodes, run.job.pool, run.pool)]
+    asked: list[tuple[tuple[str, ...], int, str, Pool]] = [(("nodes",), run.job.nodes, run.pool_name, run.pool)]
     for name, role in run.job.roles.items():
-        pool = role.pool or run.job.pool
+        pool = role.pool or run.pool_name
         asked.append((("roles", name, "nodes"), role.nodes, pool, run.cluster.pools[pool]))
     for path, nodes, pool_name, has in asked:
         if nodes > has.nodes * MANY:

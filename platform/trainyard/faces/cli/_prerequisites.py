@@ -1,0 +1,40 @@
+"""Prints what a cluster needs and somebody else installs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from trainyard.faces.cli._out import data, say
+
+
+def of_cluster(root: Path, name: str, *, as_json: bool) -> int:
+    """Print the prerequisites of a cluster; raises SpecError where there is no such cluster."""
+    from trainyard.base.system.repository import cluster_file
+    from trainyard.faces.cli._findings import show
+    from trainyard.render.prerequisites import prerequisites
+    from trainyard.render.prerequisites.page import as_data, place
+    from trainyard.specs.editing.named import cluster_of
+    from trainyard.specs.load import read_repository
+
+    loaded = read_repository(root, listed=())
+    broken = [
+        finding for finding in loaded.findings if finding.is_error and finding.location.file == cluster_file(name)
+    ]
+    if broken:
+        show(broken)
+        return 1
+    cluster = cluster_of(name, loaded.specs.clusters)
+    found = prerequisites(loaded.specs, cluster)
+    if as_json:
+        data(json.dumps([as_data(area, item, cluster) for area, items in found.items() for item in items], indent=1))
+        return 0
+    for area, items in found.items():
+        say(area)
+        for item in items:
+            say(f"  {item.what}")
+            say(f"    why: {item.why} ({place(item)})")
+            say(f"    get: {item.get}")
+            if item.look:
+                say(f"    look: {item.look}")
+    return 0

@@ -1,0 +1,58 @@
+"""Prerequisites of a cluster: what it needs and nothing here installs, by area."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from trainyard.render.clusters import folders, of_files
+from trainyard.render.prerequisites import access, fabric, gpus, nodes, operators, scaling, storage
+from trainyard.render.prerequisites.base import Prerequisite, Site
+from trainyard.render.prerequisites.questions import AllExisting, Existing
+from trainyard.specs.sources import Specs
+
+__all__ = ["Prerequisite", "Site", "prerequisites"]
+
+Find = Callable[[Site], Iterator[Prerequisite]]
+
+AREAS: Mapping[str, tuple[Find, ...]] = {
+    "Nodes": (
+        *(nodes.release, nodes.pools, scaling.pools, scaling.requests),
+        *(nodes.labels, nodes.software, nodes.settings, nodes.memory),
+    ),
+    "GPUs": (gpus.nvidia, gpus.channels, gpus.amd),
+    "Fabric": (fabric.every,),
+    "Storage": (storage.drivers, storage.classes),
+    "Software": (operators.operators, operators.runtimes, operators.network_policies, operators.pipelines),
+    "Argo CD": (access.argocd,),
+    "Access": (access.registries, access.people, access.identities, access.secrets),
+}
+"""Functions that find prerequisites, by the heading below which these are listed."""
+
+
+def prerequisites(specs: Specs, cluster: str) -> dict[str, list[Prerequisite]]:
+    """Return the prerequisites of a cluster by area; areas without any are left out."""
+    teams = {name: specs.teams[name] for name in specs.clusters[cluster].teams() if name in specs.teams}
+    site = Site(cluster, specs, teams)
+    made = rendered(specs, cluster)
+    found = {area: [one for find in finds for one in find(site)] for area, finds in AREAS.items()}
+    left = {area: [item for item in items if not is_made(item, made)] for area, items in found.items()}
+    return {area: items for area, items in left.items() if items}
+
+
+def rendered(specs: Specs, cluster: str) -> frozenset[tuple[str, str]]:
+    """Return kind and `namespace/name` of what is applied to a cluster, the repository's own objects included."""
+    ours = [resource.identity for folder in folders(specs, cluster).values() for resource in folder]
+    own = [item.identity for items in of_files(specs, cluster).values() for item in items]
+    names = ((one.kind, f"{one.namespace}/{one.name}" if one.namespace else one.name) for one in (*ours, *own))
+    return frozenset((kind, name) for kind, name in names if kind not in ROOTS)
+
+
+ROOTS = frozenset({"Application", "AppProject"})
+"""Kinds of which a person applies the first."""
+
+
+def is_made(item: Prerequisite, made: frozenset[tuple[str, str]]) -> bool:
+    """Whether all objects that a prerequisite is about are applied from this repository."""
+    if isinstance(item.question, AllExisting):
+        return all((one.kind, one.name) in made for one in item.question.objects)
+    return isinstance(item.question, Existing) and (item.question.kind, item.question.name) in made

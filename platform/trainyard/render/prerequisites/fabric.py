@@ -1,0 +1,204 @@
+"""Prerequisites of the training fabric: switches, NICs, device plugins, and what providers add to nodes.
+
+Facts: GoogleCloudPlatform/container-engine-accelerators (gpudirect-*/nccl-*-installer.yaml,
+nri_device_injector/nri-device-injector.yaml); awsdocs/amazon-eks-user-guide latest/ug/ml/node-efa.adoc; NVIDIA
+MLNX_OFED documentation, quality of service.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+
+from trainyard.render.operators.install import installed_operators, sites
+from trainyard.render.prerequisites.base import Prerequisite, Site, names_text, of_pools
+from trainyard.render.prerequisites.nodes import in_words
+from trainyard.render.prerequisites.questions import AllExisting, Existing, NodeOffers, namespaced
+from trainyard.render.sizing.fabrics import devices, fabric_type, plan
+from trainyard.render.sizing.fabrics.efa import DEVICE
+from trainyard.specs import Fabric
+
+Area = Callable[[Site, Fabric], Iterator[Prerequisite]]
+
+CODES = 4
+"""A traffic class is a DSCP, then two bits of ECN (RFC 3168)."""
+
+HEADERS = 28
+"""Bytes of the headers of IPv4 and ICMP."""
+
+CLASS_BITS = 8
+"""NICs map DSCP to priority by its upper three bits (NVIDIA MLNX_OFED documentation, quality of service)."""
+
+GOOGLE = "https://raw.githubusercontent.com/GoogleCloudPlatform/container-engine-accelerators/master"
+INSTALLERS = {
+    "gpudirect-tcpx": "gpudirect-tcpx/nccl-tcpx-installer.yaml",
+    "gpudirect-tcpxo": "gpudirect-tcpxo/nccl-tcpxo-installer.yaml",
+    "gpudirect-rdma": "gpudirect-rdma/nccl-rdma-installer.yaml",
+}
+NETWORKS = "/apis/networking.gke.io/v1/networks"
+INJECTOR = "nri_device_injector/nri-device-injector.yaml"
+
+
+def resources(site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
+    """Yield the devices of NICs that a plugin of somebody else's advertises."""
+    cluster = site.cluster
+    if devices.advertiser(cluster) is not None:
+        return
+    for name in plan.pools(cluster):
+        found = {resource: Fraction(count) for resource, count in devices.per_node(cluster, name).items()}
+        if found:
+            one = {resource: Fraction(1) for resource in found} if fabric.attach in devices.SHARED else found
+            yield Prerequisite(
+                f"{of_pools([name])} offer `{in_words(one)}`",
+                "pods on the fabric request these devices, and stay pending without them",
+                ("fabric", "resources"),
+                "install the device plugin of the NICs, such as NVIDIA's Network Operator",
+                NodeOffers(name, one),
+            )
+
+
+def nics(site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
+    """Yield virtual functions, which only a node's firmware allows, and the places of NICs that the file says."""
+    cluster = site.cluster
+    if fabric.attach != "sriov":
+        return
+    for name, pool in plan.pools(cluster).items():
+        places = [nic.pci for nic in pool.node.nics if nic.pci]
+        count = max((devices.functions_per_nic(cluster, pool, nic.rail) for nic in pool.node.nics), default=1)
+        yield Prerequisite(
+            f"{of_pools([name])} have SR-IOV and the IOMMU on in their firmware"
+            + (f", and NICs at {names_text(places)}" if places else ""),
+            f"each NIC is split into {count} virtual function{'s' if count > 1 else ''} for pods",
+            ("pools", name, "pci") if pool.pci else ("fabric", "attach"),
+            "switch both on in the nodes' firmware; write the places of NICs as `lspci -D -d 15b3:` prints them",
+            look=f"`cat /sys/bus/pci/devices/{places[0] if places else 'ADDRESS'}/sriov_totalvfs`, on a node",
+        )
+
+
+def switches(_site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
+    """Yield the settings of switches that pods count on."""
+    if fabric.type not in ("roce", "infiniband") or fabric.attach == "none":
+        return
+    vlans = sorted(set(fabric.vlans.values()))
+    carried = f" and VLANs {names_text([str(vlan) for vlan in vlans])}" if vlans else ""
+    yield Prerequisite(
+        f"ports of the fabric's switches carry packets of {fabric.mtu} bytes{carried}",
+        "pods send packets of this size; smaller ports drop them, and NCCL waits until it times out",
+        ("fabric", "vlans") if vlans else ("fabric", "mtu"),
+        "set it on every port of the rails",
+        look="`ibv_devinfo`, on a node, prints the active MTU"
+        if fabric.type == "infiniband"
+        else f"`ping -M do -s {fabric.mtu - HEADERS} ADDRESS`, from node to node on a rail",
+    )
+    if fabric.node_prefix is not None:
+        yield Prerequisite(
+            f"leaf switches route a /{fabric.node_prefix} of every rail to each node",
+            "each node has a block of addresses of its own behind the gateway of its rail",
+            ("fabric", "nodePrefix"),
+            "set the addresses and routes on the leaf switches",
+            look="`ip route`, in a pod on the fabric",
+        )
+
+
+def lossless(_site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
+    """Yield the quality of service of RoCE, on switches and NICs."""
+    if fabric.type != "roce" or fabric.traffic_class is None:
+        return
+    code = fabric.traffic_class // CODES
+    priority = code // CLASS_BITS
+    yield Prerequisite(
+        f"switches and NICs trust DSCP, and keep DSCP {code} lossless (PFC on priority {priority}, with ECN)",
+        "training traffic has this DSCP; RoCE stalls where packets of it are dropped",
+        ("fabric", "trafficClass"),
+        f"`mlnx_qos -i DEVICE --trust dscp --pfc {','.join('1' if level == priority else '0' for level in range(8))}`"
+        ", on every NIC after each boot, and the same on switches",
+        look="`mlnx_qos -i DEVICE`, on a node",
+    )
+
+
+def subnets(site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
+    """Yield subnet manager and partitions of InfiniBand."""
+    if fabric.type != "infiniband":
+        return
+    yield Prerequisite(
+        "a subnet manager runs on the fabric" + (f" ({fabric.subnet_manager})" if fabric.subnet_manager else ""),
+        "without one no port becomes active",
+        ("fabric", "subnetManager") if fabric.subnet_manager else ("fabric", "type"),
+        "run OpenSM or UFM beside the switches",
+        look="`cat /sys/class/infiniband/*/ports/1/state`, on a node, prints 4: ACTIVE",
+    )
+    names = {operator.name: operator.facts.namespace for operator in sites(site.cluster)}
+    if fabric.ufm_secret and "network-operator" in names:
+        yield Prerequisite(
+            f"Secret `{names['network-operator']}/{fabric.ufm_secret}` has the account for UFM",
+            "ib-kubernetes puts virtual functions into partitions with it",
+            ("fabric", "ufmSecret"),
+            "create it with the keys `UFM_USERNAME`, `UFM_PASSWORD` and `UFM_ADDRESS`",
+            namespaced("Secret", "secrets", names["network-operator"], fabric.ufm_secret),
+        )
+
+
+def amazon(site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
+    """Yield the device plugin and the security group of EFA."""
+    if fabric.type != "efa":
+        return
+    cluster = site.cluster
+    there = [name for name in cluster.pools if fabric_type(cluster).reaches(cluster, name)]
+    ours = {operator.facts.prefix(operator.choice.values) for operator, _ in installed_operators(cluster)}
+    for name in there if DEVICE.partition("/")[0] not in ours else ():
+        found = {DEVICE: Fraction(cluster.pools[name].node.devices[DEVICE])}
+        yield Prerequisite(
+            f"{of_pools([name])} offer `{in_words(found)}`",
+            "pods on the fabric request EFA devices, and stay pending without them",
+            ("fabric", "type"),
+            "`helm install aws-efa-k8s-device-plugin -n kube-system eks/aws-efa-k8s-device-plugin`"
+            ", and EFA on every interface of the launch template",
+            NodeOffers(name, found),
+        )
+    yield Prerequisite(
+        f"the security group of {of_pools(there)} allows all traffic to and from itself",
+        "EFA sends nothing between nodes otherwise",
+        ("fabric", "type"),
+        "`aws ec2 authorize-security-group-ingress --group-id GROUP --protocol -1 --source-group GROUP`"
+        ", and the same with -egress",
+        look="`fi_pingpong -p efa`, between two nodes",
+    )
+
+
+def google(site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
+    """Yield networks, NCCL's plugin and the device injector of GKE."""
+    installer = INSTALLERS.get(fabric.type)
+    if installer is None:
+        return
+    if fabric.networks:
+        yield Prerequisite(
+            f"Networks {names_text([f'`{name}`' for name in fabric.networks])} exist, each with its GKENetworkParamSet",
+            "pods on the fabric get an interface of each",
+            ("fabric", "networks"),
+            "add them to platform/extra (GKE documentation, set up multi-network support for Pods)",
+            AllExisting(tuple(Existing("Network", name, f"{NETWORKS}/{name}") for name in fabric.networks)),
+        )
+    there = of_pools([name for name in site.cluster.pools if fabric_type(site.cluster).reaches(site.cluster, name)])
+    daemons = [(installer, f"NCCL's plugin for {fabric.type} is on {there}, at the path that pods mount")]
+    if fabric.daemon is not None:
+        daemons.append((INJECTOR, f"the NRI device injector runs on {there}; it gives GPUs to the fabric's daemon"))
+    for file, what in daemons:
+        name = "device-injector" if file == INJECTOR else file.rpartition("/")[2].removesuffix(".yaml")
+        yield Prerequisite(
+            what,
+            "pods on the fabric do not start without it",
+            ("fabric", "daemon") if file == INJECTOR else ("fabric", "type"),
+            f"`kubectl apply -f {GOOGLE}/{file}`",
+            Existing("DaemonSet", f"kube-system/{name}", f"/apis/apps/v1/namespaces/kube-system/daemonsets/{name}"),
+        )
+
+
+AREAS: tuple[Area, ...] = (resources, nics, switches, lossless, subnets, amazon, google)
+"""Parts of the fabric, in the order of the list; each looks at the fabric's type itself."""
+
+
+def every(site: Site) -> Iterator[Prerequisite]:
+    """Yield the prerequisites of the cluster's fabric, none where it has none."""
+    if site.cluster.fabric is not None:
+        for area in AREAS:
+            yield from area(site, site.cluster.fabric)

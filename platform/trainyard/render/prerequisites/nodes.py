@@ -1,0 +1,233 @@
+"""Prerequisites of nodes: their number, labels, taints, amounts and settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from trainyard.base.findings import count_of
+from trainyard.base.labels import HOSTNAME, POOL
+from trainyard.render.clusters import node_files
+from trainyard.render.clusters.nodes import needs
+from trainyard.render.operators.install import bundlers
+from trainyard.render.prerequisites.base import Prerequisite, Site, names_text, of_pools
+from trainyard.render.prerequisites.questions import (
+    NodeKernel,
+    NodeLabels,
+    NodeOffers,
+    NodeRuntime,
+    PoolNodes,
+    ServerMinor,
+)
+from trainyard.render.sizing.fabrics import fabric_type
+from trainyard.render.sizing.gpus import MIG_CONFIG, PLUGIN_CONFIG
+from trainyard.render.sizing.kubelet import amount
+from trainyard.render.sizing.machines import kubelet_allocatable
+from trainyard.render.sizing.node import GI, binary
+from trainyard.render.sizing.nvlink import spans
+from trainyard.upstream.pods.resources import CPU, EPHEMERAL_STORAGE, HUGE_PAGES, MEMORY
+from trainyard.upstream.pods.taints import Taint
+
+SETTERS = {
+    "topology.k8s.aws/": "the cloud controller of EKS sets it on instance types that have a network topology",
+    "cloud.google.com/gce-topology-": "GKE sets it on nodes of a compact placement",
+    "nvidia.com/gpu.clique": "NVIDIA's GPU feature discovery sets it on nodes of an NVLink domain",
+}
+"""Who sets a label of the topology, by its prefix.
+
+awsdocs/amazon-eks-user-guide and kubernetes/cloud-provider-aws, topology labels; NVIDIA/k8s-device-plugin v0.20.0
+internal/lm/imex.go; GKE documentation, topology-aware scheduling.
+"""
+
+
+def release(site: Site) -> Iterator[Prerequisite]:
+    """Yield the release of Kubernetes."""
+    minor = site.cluster.minor
+    yield Prerequisite(
+        f"the API server runs Kubernetes {minor}, and no kubelet is newer or more than three minor versions older",
+        "objects are rendered and checked for this release",
+        ("kubernetes",),
+        "upgrade the cluster, or correct the field",
+        ServerMinor(minor),
+    )
+
+
+def pools(site: Site) -> Iterator[Prerequisite]:
+    """Yield number, taints and amounts of the nodes of each pool."""
+    for name, pool in site.cluster.pools.items():
+        if pool.scales:
+            yield amounts(site, name)
+            continue
+        taints = tuple(Taint(taint.key, taint.value, taint.effect) for taint in pool.taints)
+        words = (
+            f"the taint{'s' if len(taints) > 1 else ''} {names_text([f'`{taint}`' for taint in taints])} and no other"
+        )
+        yield Prerequisite(
+            f"{count_of(pool.nodes, 'node')} with the label `{POOL}={name}` and {words if taints else 'no taint'}",
+            "flavor and pods of the pool select this label and tolerate only these taints; the quota counts the nodes",
+            ("pools", name),
+            "; ".join(
+                [
+                    f"`kubectl label node NODE {POOL}={name}`",
+                    *(f"`kubectl taint node NODE {taint}`" for taint in taints),
+                ]
+            ),
+            PoolNodes(name, pool.nodes, taints),
+        )
+        yield amounts(site, name)
+
+
+def amounts(site: Site, name: str) -> Prerequisite:
+    """Return the amounts that jobs and quota count on."""
+    offered = kubelet_allocatable(site.cluster.pools[name])
+    wanted = {key: value for key, value in offered.items() if key in (CPU, MEMORY, EPHEMERAL_STORAGE)}
+    pages = {key: value for key, value in offered.items() if key.startswith(HUGE_PAGES) and is_used(site, name, key)}
+    return Prerequisite(
+        f"{of_pools([name])} offer at least {in_words({**wanted, **pages})}",
+        "sizes of pods and quota follow from these amounts; a full pod fits on no smaller node",
+        ("pools", name, "shape"),
+        "correct the shape of the pool, or what the nodes reserve",
+        NodeOffers(name, {**wanted, **pages}),
+    )
+
+
+def is_used(site: Site, pool: str, resource: str) -> bool:
+    """Whether pods on the fabric request a resource of the pool's nodes."""
+    return resource in fabric_type(site.cluster).per_node(site.cluster, pool)
+
+
+def in_words(wanted: dict[str, Fraction]) -> str:
+    """Return amounts as text, such as `cpu 191450m, memory 1976Gi`."""
+    return ", ".join(f"{name} {amount_text(name, value)}" for name, value in wanted.items())
+
+
+def amount_text(name: str, value: Fraction) -> str:
+    """Return an amount as Kubernetes writes it, bytes from 10 GiB on in whole GiB."""
+    if name == CPU:
+        return str(value) if value.denominator == 1 else f"{int(value * 1000)}m"
+    if name not in (MEMORY, EPHEMERAL_STORAGE) and not name.startswith(HUGE_PAGES):
+        return str(int(value))
+    return binary(value, step=GI) if value >= 10 * GI else amount(int(value))
+
+
+def labels(site: Site) -> Iterator[Prerequisite]:
+    """Yield the labels by which Kueue knows racks, and operators the nodes that are theirs."""
+    every = tuple(site.cluster.pools)
+    by_setter: dict[str, list[str]] = {}
+    for key in site.cluster.levels.values():
+        if key != HOSTNAME:
+            setter = next((text for prefix, text in SETTERS.items() if key.startswith(prefix)), "")
+            by_setter.setdefault(setter, []).append(key)
+    for setter, keys in by_setter.items():
+        commands, named = " ".join(f"{key}=VALUE" for key in keys), names_text([f"`{key}`" for key in keys])
+        yield Prerequisite(
+            f"{of_pools(every)} have the label{'s' if len(keys) > 1 else ''} {named}",
+            "levels of the topology; Kueue places no pod on a node without them",
+            ("topology",),
+            setter or f"`kubectl label node NODE {commands}`",
+            NodeLabels(every, tuple(keys)),
+        )
+    yield from chosen(site)
+
+
+def chosen(site: Site) -> Iterator[Prerequisite]:
+    """Yield the labels by which NVIDIA's software chooses nodes and their configuration."""
+    cluster = site.cluster
+    for name, pool in cluster.pools.items() if "gpu-operator" in cluster.operators else ():
+        for field, key, cut in (("mig", MIG_CONFIG, pool.mig), ("sharing", PLUGIN_CONFIG, pool.sharing)):
+            if cut is not None:
+                yield Prerequisite(
+                    f"{of_pools([name])} have the label `{key}={name}`",
+                    "by it the GPU Operator chooses how GPUs are cut or shared; without it they stay whole",
+                    ("pools", name, field),
+                    f"`kubectl label node NODE {key}={name}`",
+                    NodeLabels((name,), (key,), name),
+                )
+    channels = tuple(name for name, pool in cluster.pools.items() if spans(cluster, pool))
+    if channels and not bundlers(cluster, FEATURES) and FEATURES not in cluster.operators:
+        yield Prerequisite(
+            f"{of_pools(channels)} have the label `{GPU_PRESENT}=true`, or those of Node Feature Discovery",
+            "the DRA driver runs only on nodes that are labelled so; pods get no NVLink channel without it",
+            ("operators", "dra-driver-nvidia-gpu"),
+            f"`kubectl label node NODE {GPU_PRESENT}=true`",
+            NodeLabels(channels, (GPU_PRESENT,), "true"),
+        )
+
+
+FEATURES = "node-feature-discovery"
+GPU_PRESENT = "nvidia.com/gpu.present"
+"""One of the labels that the DRA driver's pods ask of nodes (chart dra-driver-nvidia-gpu v0.4.0 values.yaml
+kubeletPlugin.affinity)."""
+
+
+def software(site: Site) -> Iterator[Prerequisite]:
+    """Yield container runtime and kernel, where the file names them."""
+    cluster = site.cluster
+    bare = [name for name in cluster.pools if not cluster.distribution_of(name).brings_runtime]
+    for runtime in sorted({cluster.system_of(name).runtime or "containerd" for name in bare}):
+        there = tuple(name for name in bare if (cluster.system_of(name).runtime or "containerd") == runtime)
+        yield Prerequisite(
+            f"{of_pools(there)} run {runtime}",
+            "files for nodes and the GPU toolkit configure this runtime",
+            ("system",),
+            f"install {runtime} in the node's image, or write `runtime` into the field",
+            NodeRuntime(there, runtime),
+        )
+    for name in cluster.pools:
+        kernel = cluster.system_of(name).kernel
+        if kernel is not None:
+            yield Prerequisite(
+                f"{of_pools([name])} run Linux {kernel} or newer",
+                "it decides how GPUs and NICs access each other's memory",
+                ("pools", name, "system", "kernel") if cluster.pools[name].system.kernel else ("system", "kernel"),
+                "upgrade the node's image, or correct the field",
+                NodeKernel(name, kernel),
+            )
+
+
+KUBELET = "`kubectl get --raw /api/v1/nodes/NODE/proxy/configz`"
+LOCKED = (
+    "`kubectl run limit --rm -i --restart=Never --image=busybox "
+    """--overrides='{"spec":{"nodeName":"NODE"}}' -- sh -c 'ulimit -l'` prints unlimited"""
+)
+"""Shows the limit on locked memory of a container on a node."""
+
+
+def settings(site: Site) -> Iterator[Prerequisite]:
+    """Yield the files that belong on nodes, but those that Karpenter gives to the nodes it starts."""
+    cluster = site.cluster
+    for path, files in node_files(cluster).items():
+        name = path.rpartition("/")[2]
+        if cluster.autoscaler_of(name) == "karpenter":
+            continue
+        needed = needs(cluster, name)
+        parts = {
+            KUBELET: "the kubelet places devices and CPUs by them" if needed.kubelet is not None else "",
+            LOCKED: "pods on the fabric lock memory without limit" if needed.memlock else "",
+            "`ls -ln /dev/kfd /dev/dri`, on a node": "every user opens the GPUs" if needed.open_devices else "",
+        }
+        used = {look: why for look, why in parts.items() if why}
+        yield Prerequisite(
+            f"{of_pools([name])} have the files of `{path}/`: {names_text([file.name for file in files])}",
+            "; ".join(used.values()),
+            ("pools", name),
+            f"put generated/{site.name}/{path}/ into the node's image; each file begins with its place",
+            look="; ".join(used),
+        )
+
+
+def memory(site: Site) -> Iterator[Prerequisite]:
+    """Yield the component that lifts the limit on locked memory, where no file for nodes does."""
+    fabric = site.cluster.fabric
+    if fabric is None or fabric.memlock == "node" or not fabric_type(site.cluster).locks_memory:
+        return
+    provided = fabric.memlock == "provided"
+    yield Prerequisite(
+        "containers may lock memory without limit" if provided else "containerd runs the NRI plugin ulimit-adjuster",
+        "RDMA locks its buffers; NCCL fails when it registers memory beyond the limit",
+        ("fabric", "memlock"),
+        "set `LimitMEMLOCK=infinity` for the unit of the container runtime"
+        if provided
+        else "enable NRI in containerd, and install plugins/ulimit-adjuster of github.com/containerd/nri",
+        look=LOCKED if provided else "`ls /opt/nri/plugins`, on a node",
+    )

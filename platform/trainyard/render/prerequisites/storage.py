@@ -1,0 +1,99 @@
+"""Prerequisites of storage: drivers, classes that exist, Secrets, and what drivers need of nodes and servers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from trainyard.render.prerequisites.base import Prerequisite, Site
+from trainyard.render.prerequisites.questions import CsiDriver, Existing, namespaced
+from trainyard.specs.drivers import Driver
+from trainyard.specs.models.storage import Storage
+
+REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+(?= )")
+"""A repository of GitHub at the beginning of a source."""
+
+CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
+
+
+def drivers(site: Site) -> Iterator[Prerequisite]:
+    """Yield the drivers of the cluster's classes, each once."""
+    cluster, seen = site.cluster, set[str]()
+    for name, storage in cluster.storage.items():
+        if storage.existing and storage.driver is None:
+            continue
+        if storage.provisioner in seen:
+            continue
+        seen.add(storage.provisioner)
+        said = cluster.drivers.get(storage.provisioner)
+        yield Prerequisite(
+            f"storage driver `{storage.provisioner}` runs on all nodes" + (f" ({said})" if said else ""),
+            f"it makes and mounts the volumes of class {name}",
+            ("drivers", storage.provisioner) if said else ("storage", name, "provisioner"),
+            f"install it, as {source(storage.driver)} says" if storage.driver else "install it",
+            CsiDriver(storage.provisioner, tuple(cluster.pools)),
+        )
+        if storage.driver and storage.driver.nodes:
+            yield Prerequisite(
+                f"nodes have what `{storage.provisioner}` needs: {storage.driver.nodes}",
+                f"no pod mounts a volume of class {name} otherwise",
+                ("storage", name, "provisioner"),
+                f"see {source(storage.driver)}",
+                look=f"start a pod with a volume of class {name}",
+            )
+
+
+def classes(site: Site) -> Iterator[Prerequisite]:
+    """Yield classes that somebody else makes, Secrets of drivers, and roots of volumes that only a server opens."""
+    for name, storage in site.cluster.storage.items():
+        if storage.existing:
+            fields = {"provisioner": storage.provisioner, "volumeBindingMode": storage.binding}
+            yield Prerequisite(
+                f"StorageClass `{name}` is there, of `{storage.provisioner}` with binding {storage.binding}",
+                "volumes of teams and jobs are claims of it",
+                ("storage", name, "existing"),
+                "install the driver with this class, or remove `existing`",
+                Existing("StorageClass", name, f"{CLASSES}/{name}", fields),
+            )
+        if storage.secret is not None:
+            place = storage.secret
+            yield Prerequisite(
+                f"Secret `{place.namespace}/{place.name}` has the credentials of `{storage.provisioner}`",
+                f"the driver makes no volume of class {name} without it",
+                ("storage", name, "secret"),
+                f"`kubectl create secret generic -n {place.namespace} {place.name} --from-literal=KEY=VALUE`",
+                namespaced("Secret", "secrets", place.namespace, place.name),
+            )
+        yield from named_secrets(name, storage)
+        if storage.writable_by == "server":
+            yield Prerequisite(
+                f"the root of each volume of class {name} is writable for its team",
+                "only the server can change its owner, and pods are not root",
+                ("storage", name, "ownership") if storage.ownership else ("storage", name, "provisioner"),
+                "`chown :GROUP` and `chmod 2775` on the root of each volume, once, as root on the server",
+                look="`ls -ldn`, in a pod that mounts the volume",
+            )
+
+
+def source(driver: Driver) -> str:
+    """Return where a driver is documented."""
+    found = REPOSITORY.match(driver.source)
+    return f"github.com/{found[0]}" if found else driver.source
+
+
+def named_secrets(name: str, storage: Storage) -> Iterator[Prerequisite]:
+    """Yield the Secrets that parameters of a class name, each once, unless `existing` says that the class is there."""
+    parameters = {} if storage.existing else storage.parameters
+    places = {
+        (parameters.get(f"{key.removesuffix('-name')}-namespace", ""), secret): key
+        for key, secret in reversed(parameters.items())
+        if key.startswith("csi.storage.k8s.io/") and key.endswith("-secret-name")
+    }
+    for (namespace, secret), key in sorted(places.items()):
+        yield Prerequisite(
+            f"Secret `{namespace}/{secret}` has the credentials of `{storage.provisioner}`",
+            f"the driver makes or mounts no volume of class {name} without it",
+            ("storage", name, "parameters", key),
+            "install the driver with it, or create it as the driver's documentation says",
+            namespaced("Secret", "secrets", namespace, secret),
+        )

@@ -1,0 +1,155 @@
+"""Pools that scale: Karpenter starts their nodes and ends no run, or Kueue asks for them; quota counts all of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from make import CLUSTER, make_cluster
+from trainyard.base.documents import dump, load
+from trainyard.base.manifests import expand
+from trainyard.base.system.data import own_folder
+from trainyard.render.clusters import karpenter, platform, provisioning
+from trainyard.render.operators.kueue import derive_configuration
+from trainyard.render.parts.objects import Resource
+from trainyard.render.parts.pods import STAY
+from trainyard.specs import Cluster
+from trainyard.upstream.apiserver import Judge, catalog
+from trainyard.upstream.kueue.model.queues import PROVISIONING
+
+CLASS = {"image": "al2023@v20260810", "role": "nodes", "subnets": ["subnet-1"], "securityGroups": ["sg-1"]}
+OPERATORS = {**CLUSTER["operators"], "karpenter": {"version": "1.14.1", "managed": False}}
+BLOCK = {"id": "cr-1", "starts": "2026-12-10T11:30Z", "ends": "2026-12-24T11:30Z", "earlyMinutes": 40}
+QUEUED = "queued-provisioning.gke.io"
+
+
+def eks(**pool: Any) -> Cluster:
+    """Return a cluster on EKS whose pool `gpu` Karpenter scales."""
+    base = {"shape": "aws-p5-48xlarge", "nodes": {"max": 4}, "scaling": {"nodeClass": CLASS}}
+    fabric = {"type": "efa", "memlock": "node", "pools": ["gpu"]}
+    pools = {**CLUSTER["pools"], "gpu": {**base, **pool}}
+    return make_cluster(system={"distribution": "eks"}, operators=OPERATORS, fabric=fabric, pools=pools)
+
+
+def gke(provisioning: str | None = QUEUED) -> Cluster:
+    """Return a cluster on GKE whose pool `gpu` scales, beside a fixed pool `cpu`."""
+    pool = {"shape": "gke-a3-megagpu-8g", "nodes": {"min": 1, "max": 4}, "scaling": {"provisioning": provisioning}}
+    return make_cluster(system={"distribution": "gke-cos"}, pools={**CLUSTER["pools"], "gpu": pool})
+
+
+def specs(resources: Any) -> dict[str, Any]:
+    """Return the specs of objects by `Kind/name`."""
+    return {f"{resource.kind}/{resource.name}": resource.value().get("spec") for resource in resources}
+
+
+POOLS: dict[str, dict[str, Any]] = {
+    "on demand": {},
+    "spot": {"spot": True},
+    "a capacity block": {"reservation": BLOCK},
+    "with local disks and taints": {
+        "localDisks": {"size": "27000Gi"},
+        "taints": [{"key": "nvidia.com/gpu", "value": "present"}, {"key": "a", "effect": "NoExecute"}],
+    },
+    "with labels and settings of the kubelet": {
+        "labels": {"example.com/team": "a"},
+        "kubelet": {"cpuManagerPolicy": "static", "topologyManagerPolicy": "best-effort"},
+    },
+    "Bottlerocket": {
+        "scaling": {"nodeClass": {**CLASS, "image": "bottlerocket@v1.50.0"}},
+        "system": {"distribution": "eks-bottlerocket"},
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def judge() -> Judge:
+    """Return the verdict of an API server with Karpenter's and Kueue's types."""
+    projects = {"karpenter": "1.14.1", "kueue": "0.19.2"}
+    return Judge(catalog.load(own_folder("schemas"), kubernetes="1.35", projects=projects)[0])
+
+
+def refusals(judge: Judge, resources: list[Resource]) -> list[str]:
+    """Return what the server says against objects."""
+    text = "---\n".join(dump(resource.value()) for resource in resources)
+    manifests, _ = expand(load(text.encode(), file="test.yaml")[0])
+    assert len(manifests) == len(resources)
+    return [finding.message for manifest in manifests for finding in judge.judge(manifest).findings]
+
+
+@pytest.mark.parametrize("pool", POOLS.values(), ids=POOLS)
+def test_the_server_takes_what_karpenter_reads(judge, pool):
+    """Node pool, node class and overlay are valid by the types and rules of Karpenter's own definitions."""
+    found = list(karpenter.resources(eks(**pool)))
+    assert [resource.kind for resource in found] == ["NodePool", "EC2NodeClass", "NodeOverlay"]
+    assert refusals(judge, found) == []
+
+
+def test_the_server_refuses_what_karpenter_cannot_read(judge):
+    """Labels of Karpenter's own group are not for people; so the verdict above can fail."""
+    found = list(karpenter.resources(eks(labels={"karpenter.sh/own": "a"})))
+    assert refusals(judge, found)
+
+
+def test_karpenter_ends_no_run():
+    """Only empty nodes go; no age and no grace period ends the pods that say that they must stay."""
+    spec = specs(karpenter.resources(eks(spot=True)))["NodePool/gpu"]
+    assert STAY["karpenter.sh/do-not-disrupt"] == "true"
+    assert spec["disruption"]["consolidationPolicy"] == "WhenEmpty"
+    assert spec["template"]["spec"]["expireAfter"] == "Never"
+    assert "terminationGracePeriod" not in spec["template"]["spec"]
+
+
+def test_karpenter_starts_as_many_nodes_as_quota_counts():
+    """Nodes have the label that runs select, are of the shape's type, and are no more than the pool's most."""
+    found = specs(karpenter.resources(eks(reservation=BLOCK)))
+    node_pool, node_class = found["NodePool/gpu"], found["EC2NodeClass/gpu"]
+    assert node_pool["limits"] == {"nodes": "4"}
+    assert node_pool["template"]["metadata"]["labels"] == {"trainyard.dev/pool": "gpu"}
+    assert [one["values"] for one in node_pool["template"]["spec"]["requirements"]] == [["p5.48xlarge"], ["reserved"]]
+    assert node_class["capacityReservationSelectorTerms"] == [{"id": "cr-1"}]
+    assert "RLIMIT_MEMLOCK" in node_class["userData"]
+    assert found["NodeOverlay/gpu"]["capacity"] == {"hugepages-2Mi": "10256Mi"}
+
+
+def test_others_scale_without_karpenter():
+    """A fixed pool and one of cluster-autoscaler have no objects of Karpenter's."""
+    assert list(karpenter.resources(make_cluster())) == []
+    assert list(karpenter.resources(gke())) == []
+
+
+def test_kueue_asks_for_nodes_of_one_flavor_alone(judge):
+    """Jobs on other flavors do not wait for the check, and no attempt is the last."""
+    found = list(platform.resources(gke()))
+    spec = specs(found)
+    assert spec["ClusterQueue/research"]["admissionChecksStrategy"] == {
+        "admissionChecks": [{"name": "nodes-of-gpu", "onFlavors": ["gpu"]}]
+    }
+    assert spec["AdmissionCheck/nodes-of-gpu"]["controllerName"] == PROVISIONING == provisioning.CONTROLLER
+    assert spec["AdmissionCheck/nodes-of-gpu"]["parameters"]["name"] == "nodes-of-gpu"
+    config = spec["ProvisioningRequestConfig/nodes-of-gpu"]
+    assert (config["provisioningClassName"], config["managedResources"]) == (QUEUED, ["nvidia.com/gpu"])
+    assert config["retryStrategy"]["backoffLimitCount"] == 2**31 - 1
+    asked = [resource for resource in found if resource.kind in {"AdmissionCheck", "ProvisioningRequestConfig"}]
+    assert refusals(judge, asked) == []
+
+
+def test_kueue_places_by_topology_where_it_asks_for_nodes():
+    """Without requests it would see the nodes of now alone, and wait for ever for nodes that nobody asks for."""
+    flavors = [specs(platform.resources(gke(by)))["ResourceFlavor/gpu"] for by in (QUEUED, None)]
+    assert [flavor.get("topologyName") for flavor in flavors] == ["default", None]
+    assert specs(platform.resources(gke(None)))["ResourceFlavor/cpu"]["topologyName"] == "default"
+
+
+TIMES: dict[str, tuple[Cluster, str]] = {
+    "nodes that are there": (make_cluster(), "30m"),
+    "nodes that start": (eks(scaling={"nodeClass": CLASS, "startMinutes": 25}), "55m"),
+    "nodes that Kueue asks for": (gke(), "30m"),
+}
+
+
+@pytest.mark.parametrize(("cluster", "time"), TIMES.values(), ids=TIMES)
+def test_kueue_waits_for_nodes_that_start(cluster, time):
+    """The time for images comes on top of the time for nodes."""
+    waits = derive_configuration(cluster)["waitForPodsReady"]
+    assert (waits["timeout"], waits["recoveryTimeout"]) == (time, time)

@@ -1,0 +1,166 @@
+"""Each field of a cluster that needs something of somebody else puts a line into the list, and no other does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from make import UNLISTED, fields, make_cluster, make_source, make_specs, make_team
+from trainyard.render.prerequisites import prerequisites
+from trainyard.render.prerequisites.page import legible, page
+from trainyard.specs import Cluster
+from trainyard.specs.sources import ExtraFile, Specs
+
+OPERATORS = {"kueue": {"version": "0.19.2"}, "jobset": {"version": "0.12.0"}}
+OURS = {**OPERATORS, "gpu-operator": {"version": "26.7.0"}}
+THEIRS = {**OPERATORS, "gpu-operator": {"version": "26.7.0", "managed": False}}
+ROCE = {"type": "roce", "attach": "sriov", "addresses": "10.56.0.0/16", "trafficClass": 106, "mtu": 9000}
+INFINIBAND = {"type": "infiniband", "attach": "rdma-shared", "resources": ["rdma/ib"], "subnetManager": "OpenSM"}
+EFA = {"pools": {"gpu": {"shape": "aws-p5-48xlarge", "nodes": 4}}, "fabric": {"type": "efa"}}
+GPU = {"shape": "dgx-h100", "nodes": 4}
+MI300X = {"shape": "mi300x", "nodes": 4}
+AMD = {**OPERATORS, "amd-gpu-operator": {"version": "1.5.1"}}
+DRIVEN = {"version": "1.5.1", "values": {"deviceConfig": {"spec": {"driver": {"enable": True}}}}}
+QUEUES = {"research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 32}}}}
+IMAGE = "registry.example.com/kfp@sha256:" + "4f0c7e2ab95d8136" * 4
+
+
+def cluster(**changes) -> Cluster:
+    """Return a cluster with one pool and without a fabric; keywords are its fields."""
+    return make_cluster(**{"pools": {"gpu": GPU}, "queues": QUEUES, "operators": OURS, **changes})
+
+
+def specs(**changes) -> Specs:
+    """Return specs with such a cluster."""
+    return make_specs(clusters={"test": cluster(**changes)})
+
+
+def whats(found: Specs) -> str:
+    """Return what the cluster needs, a line each."""
+    return "\n".join(item.what for items in prerequisites(found, "test").values() for item in items)
+
+
+CASES = {
+    "a driver that the operator installs": ({}, "", "NVIDIA's driver"),
+    "devices that our operator advertises": ({}, "", "offer `nvidia.com/gpu"),
+    "devices of a foreign operator": ({"operators": THEIRS}, "nodes of pool gpu offer `nvidia.com/gpu 8`", ""),
+    "a driver of the node's image": (
+        {"system": {"gpuDriver": "system", "gpuDriverVersion": "580.126.20"}},
+        "NVIDIA's driver, 580.126.20",
+        "branch 525",
+    ),
+    "branches that know the GPUs": ({"operators": THEIRS}, "NVIDIA's driver, branch 525 or newer", ""),
+    "AMD's driver": (
+        {"pools": {"gpu": {**MI300X, "deviceAccess": [44]}}, "operators": AMD},
+        "on nodes of pool gpu groups 44 own `/dev/kfd`",
+        "offer `amd.com/gpu",
+    ),
+    "AMD's driver by its operator": (
+        {"pools": {"gpu": MI300X}, "operators": {**OPERATORS, "amd-gpu-operator": DRIVEN}},
+        "",
+        "amdgpu",
+    ),
+    "GPUs that are cut": (
+        {"pools": {"gpu": {**GPU, "mig": {"layout": {"1g.10gb": 7}}}}}, "`nvidia.com/mig.config=gpu`", "",
+    ),
+    "GPUs that are whole": ({}, "", "mig.config"),
+    "no topology": ({"topology": None}, "", "example.com/rack"),
+    "a topology": ({}, "have the label `example.com/rack`", ""),
+    "a kernel": ({"system": {"kernel": "6.8"}}, "run Linux 6.8 or newer", ""),
+    "a runtime of one's own": ({"system": {"distribution": "kubeadm"}}, "nodes of pool gpu run containerd", ""),
+    "a runtime of the distribution": ({"system": {"distribution": "rke2"}}, "", "run containerd"),
+    "RoCE": ({"fabric": ROCE}, "keep DSCP 26 lossless (PFC on priority 3, with ECN)", "subnet manager"),
+    "VLANs": ({"fabric": {**ROCE, "vlans": {"nlp": 402}}}, "packets of 9000 bytes and VLANs 402", ""),
+    "InfiniBand": ({"fabric": INFINIBAND}, "a subnet manager runs on the fabric (OpenSM)", "lossless"),
+    "NICs that others advertise": ({"fabric": INFINIBAND}, "nodes of pool gpu offer `rdma/ib 1`", ""),
+    "memory that the image unlocks": ({"fabric": {**INFINIBAND, "memlock": "provided"}}, "without limit", "NRI"),
+    "memory that NRI unlocks": ({"fabric": {**INFINIBAND, "memlock": "nri"}}, "ulimit-adjuster", "without limit"),
+    "files for nodes": ({"fabric": INFINIBAND}, "have the files of `nodes/gpu/`: 10-trainyard-memlock.conf", "NRI"),
+    "EFA": (EFA, "nodes of pool gpu offer `vpc.amazonaws.com/efa 32`", "lossless"),
+    "huge pages of EFA": (EFA, "hugepages-2Mi 10Gi", ""),
+    "huge pages that nobody requests": ({"pools": EFA["pools"]}, "offer at least cpu", "hugepages"),
+    "a class that exists": ({}, "StorageClass `local` is there, of `rancher.io/local-path`", "storage driver `rancher"),
+    "a class of ours": ({}, "storage driver `nfs.csi.k8s.io` runs on all nodes (by the test)", "StorageClass `shared`"),
+    "an operator of others": ({"operators": THEIRS}, "gpu-operator 26.7.0 is there", "kueue"),
+    "a runtime class": ({"runtimeClasses": ["gvisor"]}, "RuntimeClass `gvisor` is there", ""),
+    "pipelines": (
+        {"pipelines": {"image": IMAGE, "serviceAccount": "editor", "namespaces": {"nlp": "nlp-profile"}}},
+        "service account `nlp-profile/editor` is there",
+        "",
+    ),
+    "a central Argo CD": ({}, "Argo CD knows this cluster as `test`", "runs on this cluster"),
+    "Argo CD on the cluster": (
+        {"argocd": {"version": "3.5.1", "destination": {"server": "https://kubernetes.default.svc"}}},
+        "Argo CD 3.5.1 runs on this cluster",
+        "Argo CD knows",
+    ),
+    "an operator without a known release": (
+        {"operators": {"kueue": UNLISTED, "jobset": {"version": "0.12.0", "managed": False}}},
+        "jobset 0.12.0 is there, with `jobsets.jobset.x-k8s.io`",
+        "kueue",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("changes", "there", "absent"), CASES.values(), ids=CASES)
+def test_a_field_calls_for_it(changes, there, absent):
+    """What a field needs is listed, and nothing that belongs to another."""
+    found = whats(specs(**changes))
+    assert there in found
+    assert not absent or absent not in found
+
+
+TEAMS = {
+    "secrets": ({"secrets": ["tokens"]}, "Secret `nlp/tokens` is there"),
+    "config maps": ({"configMaps": ["settings"]}, "ConfigMap `nlp/settings` is there"),
+    "egress": ({"egress": [{"namespace": "store", "ports": [80]}]}, "namespace `store` is there"),
+    "an identity": (
+        {"serviceAccounts": {"reader": {"annotations": {"eks.amazonaws.com/role-arn": "arn:x"}}}},
+        "trusts service account `nlp/reader` as `arn:x`",
+    ),
+    "people": ({}, "the identity provider has the group nlp-people"),
+}
+
+
+@pytest.mark.parametrize(("changes", "there"), TEAMS.values(), ids=TEAMS)
+def test_teams_call_for_it(changes, there):
+    """What a team's file names and nobody makes is listed, with that file."""
+    team = make_team(**{"secrets": None, **changes})
+    found = prerequisites(make_specs(clusters={"test": cluster()}, teams={"nlp": team}), "test")
+    (item,) = (item for item in found["Access"] if there in item.what)
+    assert item.file == "platform/teams/nlp.yaml"
+
+
+def test_teams_that_no_queue_admits_need_nothing():
+    """A cluster lists Secrets of its own teams alone."""
+    teams = {"nlp": make_team(), "ads": make_team(secrets=["others"])}
+    assert "others" not in whats(make_specs(clusters={"test": cluster()}, teams=teams))
+
+
+def test_objects_of_the_repository_s_own_are_no_prerequisites():
+    """A namespace that somebody puts into platform/extra is applied from here, so nobody else has to."""
+    space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "store"}}
+    file = "platform/extra/test/platform/store.yaml"
+    team = make_team(egress=[{"namespace": "store", "ports": [80]}])
+    before = make_specs(clusters={"test": cluster()}, teams={"nlp": team})
+    after = replace(before, extra=(ExtraFile("test", "platform", make_source(file, space)),))
+    assert "namespace `store`" in whats(before)
+    assert "namespace `store`" not in whats(after)
+
+
+def test_every_line_says_why_where_and_how():
+    """No prerequisite is without a reason, a field and a way to get it; who cannot ask a server has a command."""
+    every = specs(**{**EFA, "operators": THEIRS, "runtimeClasses": ["gvisor"], "system": {"kernel": "6.8"}})
+    for items in prerequisites(every, "test").values():
+        for item in items:
+            assert all((item.why, item.get, item.at, item.question or item.look))
+            assert not item.what.endswith(".")
+            assert "\n" not in item.what
+
+
+def test_what_people_write_stays_text():
+    """Text of a cluster's file is neither markup nor a new line of the page."""
+    assert legible("a\n# b <script> `x <y>`") == r"a # b \<script\> `x <y>`"
+    said = fields({}, {"drivers": {"nfs.csi.k8s.io": "by *us* <b>"}})
+    assert r"by \*us\* \<b\>" in page(specs(**said), "test")
