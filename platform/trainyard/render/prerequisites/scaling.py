@@ -15,7 +15,7 @@ REQUESTS = "provisioningrequests.autoscaling.x-k8s.io"
 
 
 def pools(site: Site) -> Iterator[Prerequisite]:
-    """Yield what the programs need that start nodes, and that pools which come and go leave controllers a node."""
+    """Yield the prerequisites of Karpenter and of node groups, and of nodes that are always there for controllers."""
     cluster = site.cluster
     scaled = {name: pool for name, pool in cluster.pools.items() if pool.scales}
     for name, pool in scaled.items():
@@ -49,7 +49,7 @@ def node_group(site: Site, name: str) -> Prerequisite:
 
 
 def karpenter(site: Site, name: str, node_class: NodeClass) -> Iterator[Prerequisite]:
-    """Yield what Karpenter needs of the account to start nodes of a pool."""
+    """Yield the quota, role and subnets of the account by which Karpenter starts nodes of a pool."""
     pool = site.cluster.pools[name]
     at = ("pools", name, "scaling", "nodeClass")
     yield Prerequisite(
