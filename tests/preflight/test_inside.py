@@ -53,7 +53,8 @@ WORDS: dict[str, tuple[dict[str, Any], list[tuple[str, str | None]]]] = {
     "one behind an option": ({"args": ["--config=/etc/llm/config.yaml"]}, []),
     "the folder": ({"args": ["/etc/llm", "/etc/llm/"]}, []),
     "what a shell would find": ({"args": ["/etc/llm/*.yaml"]}, []),
-    "a folder of the image": ({"args": ["/etc/llms/confg.yaml"]}, []),
+    "a folder of the image": ({"args": ["/etc/ssl/confg.yaml"]}, []),
+    "a slip in the folder": ({"args": ["/etc/llms/confg.yaml"]}, [("run/unmounted", "args[0]")]),
     "a slip": ({"args": ["--config", "/etc/llm/confg.yaml"]}, [("run/no-file", "args[1]")]),
     "a slip behind an option": ({"args": ["--config=/etc/llm/confg.yaml"]}, [("run/no-file", "args[0]")]),
 }

@@ -1,4 +1,4 @@
-"""Of two mounts at one path the one that is written later in the file is wrong."""
+"""Two mounts at one path are one finding, which knows the other field; with a base, the changed one has it."""
 
 from __future__ import annotations
 
@@ -15,27 +15,29 @@ CHECKPOINT = {"checkpoint": {"volume": "checkpoints", "size": "10Gi", "mountPath
 DATA = {"data": [{"volume": "checkpoints", "mountPath": "/work/"}]}
 FOLDER = {"volumes": [{"name": "kept", "emptyDir": {}}], "mounts": [{"volume": "kept", "mountPath": "/work"}]}
 
-CASES: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
-    "data behind the checkpoint": (
-        {**CHECKPOINT, **DATA},
-        [("data[0].mountPath", "path '/work' is already mounted, by checkpoint; use another")],
-    ),
-    "the checkpoint behind data": (
+CASES: dict[str, tuple[dict[str, Any], list[tuple[str, str, list[str]]]]] = {
+    "data and the checkpoint": (
         {**DATA, **CHECKPOINT},
-        [("checkpoint.mountPath", "path '/work' is already mounted, by data; use another")],
+        [
+            (
+                "data[0].mountPath",
+                "path '/work' is already mounted, by checkpoint; use another",
+                ["checkpoint.mountPath"],
+            )
+        ],
     ),
-    "data behind a folder of its own": (
+    "a folder of the job and data": (
         {**FOLDER, **DATA},
-        [("data[0].mountPath", "path '/work' is already mounted, by mounts; use another")],
+        [("mounts[0].mountPath", "path '/work' is already mounted, by data; use another", ["data[0].mountPath"])],
     ),
     "paths of their own": ({**CHECKPOINT, "data": [{"volume": "checkpoints", "mountPath": "/work2"}]}, []),
 }
 
 
 @pytest.mark.parametrize(("job", "expected"), CASES.values(), ids=CASES)
-def test_the_later_mount_has_the_finding(job, expected):
-    """What stood there before was right until then."""
+def test_a_path_has_one_mount(job, expected):
+    """The finding names the other mount and its field."""
     file = make_job_file(**job)
     specs = make_specs(file)
     found = check_mounts(OneJob(specs, file, run_of(specs, file)))
-    assert [(item.path, item.message) for item in found] == expected
+    assert [(item.path, item.message, [path for path, _ in item.shared]) for item in found] == expected

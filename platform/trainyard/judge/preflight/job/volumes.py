@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import PurePosixPath
 
@@ -104,12 +104,13 @@ PROC = "/proc/"
 
 @JOB.check()
 def check_mounts(one: OneJob) -> Iterator[Finding]:
-    """Yield two mounts at one path, and files of one name in the container."""
+    """Yield two mounts at one path, and files of one name in the container; whoever changed the other has it there."""
     file, by_kind = one.file, of_kind(one.run) if one.run and is_known(one.run) else {}
     taken = {"/dev/shm": "shared memory", LAUNCH_FOLDER: "the launcher", **by_kind}  # noqa: S108 - a path in the pod
     if file.job.scratch:
         taken["/scratch"] = "scratch"
-    for path, place in in_order(file, targets(file.job)):
+    places: dict[str, Path] = {}
+    for path, place in targets(file.job):
         target = path.rstrip("/")
         if not target:
             yield MOUNT_PATH.at(file.source, place, "mountPath is '/', which would hide the image; use a folder")
@@ -118,13 +119,15 @@ def check_mounts(one: OneJob) -> Iterator[Finding]:
             yield MOUNT_PATH.at(file.source, place, message)
         elif target in taken:
             message = f"path {target!r} is already mounted, by {taken[target]}; use another"
-            yield MOUNT_PATH.at(file.source, place, message)
+            others = [places[target]] if target in places else []
+            yield MOUNT_PATH.at(file.source, place, message, shared=others)
         taken.setdefault(target, str(place[0]))
+        places.setdefault(target, place)
 
 
 @JOB.check()
 def check_inside(one: OneJob) -> Iterator[Finding]:
-    """Yield the findings on mounts inside of a read-only data set or of the checkpoints' folder."""
+    """Yield mounts inside of a read-only data set or of the checkpoints; whoever changed the outer one has it there."""
     file, job = one.file, one.file.job
     outer: dict[str, tuple[str, Path]] = {
         data.mount_path.rstrip("/"): (f"read-only volume {data.volume!r}", ("data", index, "mountPath"))
@@ -135,28 +138,10 @@ def check_inside(one: OneJob) -> Iterator[Finding]:
         outer[job.checkpoint.mount_path.rstrip("/")] = ("the checkpoints", ("checkpoint", "mountPath"))
     for path, place in targets(job):
         above = next((above for above in parents(path) if above in outer), None)
-        if above is None or place[-1] == "source":
-            continue
-        whose, other = outer[above]
-        if rank_of(file, place) >= rank_of(file, other):
+        if above is not None and place[-1] != "source":
+            whose, other = outer[above]
             message = f"mountPath {path!r} is inside {whose}, where no folder can be created; use another"
-            yield INSIDE.at(file.source, place, message)
-        else:
-            message = (
-                f"{whose} at {above!r} {'hold' if whose.endswith('s') else 'holds'} mountPath {path!r} of {place[0]}"
-            )
-            yield INSIDE.at(file.source, other, f"{message}, where no folder can be created; use another path")
-
-
-def in_order(file: JobFile, found: Iterable[tuple[str, Path]]) -> list[tuple[str, Path]]:
-    """Return mounts as they stand in the file: what is written later takes the place of what was there."""
-    return sorted(found, key=lambda mount: rank_of(file, mount[1]))
-
-
-def rank_of(file: JobFile, place: Path) -> int:
-    """Return the rank of a field's name among those of its file."""
-    value = file.source.document.value if file.source.document else {}
-    return list(value).index(place[0]) if isinstance(value, dict) and place[0] in value else 0
+            yield INSIDE.at(file.source, place, message, shared=[other])
 
 
 @lru_cache(maxsize=1024)
