@@ -15,6 +15,8 @@ CHECKPOINT = {"checkpoint": {"volume": "checkpoints", "size": "10Gi", "mountPath
 DATA = {"data": [{"volume": "checkpoints", "mountPath": "/work/"}]}
 FOLDER = {"volumes": [{"name": "kept", "emptyDir": {}}], "mounts": [{"volume": "kept", "mountPath": "/work"}]}
 
+TAKEN = "path '/work' is already mounted"
+
 CASES: dict[str, tuple[dict[str, Any], list[tuple[str, str, list[str]]]]] = {
     "data and the checkpoint": (
         {**DATA, **CHECKPOINT},
@@ -28,7 +30,7 @@ CASES: dict[str, tuple[dict[str, Any], list[tuple[str, str, list[str]]]]] = {
     ),
     "a folder of the job and data": (
         {**FOLDER, **DATA},
-        [("mounts[0].mountPath", "path '/work' is already mounted, by data; use another", ["data[0].mountPath"])],
+        [("mounts[0].mountPath", f"{TAKEN}, by data; use another", ["data[0].mountPath"])],
     ),
     "paths of their own": ({**CHECKPOINT, "data": [{"volume": "checkpoints", "mountPath": "/work2"}]}, []),
 }
