@@ -75,6 +75,7 @@ WITHOUT = {
     "csi.ceph.io/v1 ClientProfile",
     "csi.ceph.io/v1 Driver",
     "disaggregatedset.x-k8s.io/v1 DisaggregatedSet",
+    "karpenter.sh/v1 NodeClaim",
     "nvidia.com/v1alpha1 GPUCluster",
     "policies.kyverno.io/v1 GeneratingPolicy",
     "policies.kyverno.io/v1 NamespacedGeneratingPolicy",

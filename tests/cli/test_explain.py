@@ -225,7 +225,7 @@ def test_a_cluster_s_prerequisites(capsys):
     """`explain cluster` prints what the rendered page lists, as text and as data, in a moment."""
     code, out, _ = call(capsys, "cluster", "cumulus")
     assert code == 0
-    assert "  nodes of pool h100 offer `vpc.amazonaws.com/efa 32`\n    why: " in out
+    assert "  nodes of pool h100 offer `nvidia.com/gpu 8`\n    why: " in out
     _, out, _ = call(capsys, "cluster", "platform/clusters/cumulus.yaml", "-o", "json")
     page = (ROOT / "generated/cumulus/PREREQUISITES.md").read_text()
     assert len(json.loads(out)) == page.count("\n- ")

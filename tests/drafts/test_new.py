@@ -23,13 +23,14 @@ IMAGE = "registry.example.com/nlp/x@sha256:6b1f0c2e9d8a47530f1e2d3c4b5a69788796a
 
 
 def drafts(specs):
-    """Yield a job for every queue, pool, part of a GPU, one node and two, with and without checkpoints."""
+    """Yield a job for every queue, pool, part of a GPU, one node and, where there are two, two, with and without checkpoints."""
     number = 0
     for cluster, declared in specs.clusters.items():
         for name, queue in declared.queues.items():
             for pool in queue.nominal_quota:
                 parts = [offer.profile for offer in offers(declared.pools[pool]) if offer.profile]
-                for nodes, part in [("1", part) for part in parts] or [("1", None), ("2", None)]:
+                counts = ["1", "2"] if declared.pools[pool].nodes > 1 else ["1"]
+                for nodes, part in [("1", part) for part in parts] or [(count, None) for count in counts]:
                     for saves in (False, True):
                         number += 1
                         draft = JobDraft(specs, {})

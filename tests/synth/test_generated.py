@@ -57,4 +57,6 @@ def test_node_files_are_configuration():
     """What lies below nodes/ is read by the programs of a node, not by an API server."""
     names = {path.name for path in (ROOT / "generated").glob("*/nodes/**/*") if path.is_file()}
     patch = "kubeletconfiguration20-trainyard+merge.yaml"
-    assert names == {"10-trainyard-memlock.conf", "20-trainyard.conf", patch, "nodeconfig.yaml"}
+    openshift = {"kubeletconfig.yaml", "machineconfig.yaml", "machineconfigpool.yaml"}
+    expected = {"10-trainyard-memlock.conf", "20-trainyard.conf", patch, "nodeconfig.yaml", "talos.yaml"}
+    assert names == expected | openshift

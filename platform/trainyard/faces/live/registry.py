@@ -71,7 +71,7 @@ class Registries:
             raise ToolError(f"{address} has another digest; ask the registry's owner")
         try:
             value = json.loads(data)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ToolError(f"{address} is not JSON; ask the registry's owner") from error
         if not isinstance(value, dict):
             raise ToolError(f"{address} is not a map; ask the registry's owner")
@@ -105,9 +105,10 @@ class Registries:
         headers = {"Authorization": f"Basic {login}"} if login else {}
         try:
             answer = json.loads(fetch(f"{realm}?{urlencode(said)}", headers))
-        except (urllib.error.HTTPError, ValueError) as error:
+        except (urllib.error.HTTPError, ValueError, RecursionError) as error:
             raise ToolError(f"registry {host} wants a login; run docker login {host}") from error
-        return f"Bearer {answer.get('token') or answer.get('access_token') or ''}"
+        token = (answer.get("token") or answer.get("access_token")) if isinstance(answer, dict) else None
+        return f"Bearer {token or ''}"
 
 
 def fetch(address: str, headers: Mapping[str, str]) -> bytes:
@@ -132,7 +133,7 @@ def docker_logins() -> dict[str, str]:
     folder = os.environ.get("DOCKER_CONFIG") or str(Path.home() / ".docker")
     try:
         value = json.loads((Path(folder) / "config.json").read_text())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     auths = value.get("auths") if isinstance(value, dict) else None
     found = {}

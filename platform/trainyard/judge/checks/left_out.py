@@ -14,6 +14,7 @@ from trainyard.judge.preflight.waivers import WAIVE, Job
 from trainyard.render.tree import index, layout
 from trainyard.render.tree.disk import Disk
 from trainyard.render.tree.ledgers import JobKey
+from trainyard.render.tree.rules import STALE
 from trainyard.render.tree.snapshot import Snapshot
 from trainyard.specs.sources import JobFile, Source
 
@@ -207,6 +208,8 @@ def hindering(findings: Iterable[Finding], jobs: Sequence[NamedJob]) -> frozense
     """Return the files whose errors keep any of these jobs from being rendered."""
     keys, files = [job.key for job in jobs], set[str]()
     for finding in findings:
+        if finding.rule == STALE.id:
+            continue  # files that another synth writes keep nothing from being rendered
         without = left_out([finding], jobs)
         if without.everything or any(without.has_job(*key) for key in keys):
             files.add(finding.location.file)
