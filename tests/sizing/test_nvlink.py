@@ -126,6 +126,17 @@ def test_the_driver_serves_domains_alone(more, root):
     assert found["nvidiaDriverRoot"] == root
 
 
+def test_the_driver_runs_on_tainted_nodes_of_a_domain():
+    """Its daemons tolerate the taints of pools that span a domain, beside the one that its chart tolerates."""
+    taints = [{"key": "kubernetes.io/arch", "value": "arm64"}, {"key": "nvidia.com/gpu"}]
+    pools = {**POOLS, "gpu": {**POOLS["gpu"], "taints": taints}}
+    (found,) = (
+        operator.values(site) for site, operator in installed_operators(cluster(pools=pools)) if site.name in DRIVER
+    )
+    keys = [(item["key"], item["operator"]) for item in found["kubeletPlugin"]["tolerations"]]
+    assert keys == [("nvidia.com/gpu", "Exists"), ("kubernetes.io/arch", "Exists")]
+
+
 CHANGES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "all is said": ({}, []),
     "no driver": (
