@@ -193,6 +193,15 @@ LOCKED = (
 """Shows the limit on locked memory of a container on a node."""
 
 
+INTO_IMAGE = "put {} into the node's image; each file begins with its place"
+
+APPLYING = {
+    "openshift": "`oc apply -f {}`; the Machine Config Operator restarts the nodes one after the other",
+    "talos": "`talosctl patch machineconfig --nodes NODE --patch @{}talos.yaml`",
+}
+"""How the files reach nodes that have no image of one's own."""
+
+
 def settings(site: Site) -> Iterator[Prerequisite]:
     """Yield the files that belong on nodes, but those that Karpenter gives to the nodes it starts."""
     cluster = site.cluster
@@ -211,7 +220,9 @@ def settings(site: Site) -> Iterator[Prerequisite]:
             f"{of_pools([name])} have the files of `{path}/`: {names_text([file.name for file in files])}",
             "; ".join(used.values()),
             ("pools", name),
-            f"put generated/{site.name}/{path}/ into the node's image; each file begins with its place",
+            APPLYING.get(cluster.system_of(name).distribution or "", INTO_IMAGE).format(
+                f"generated/{site.name}/{path}/"
+            ),
             look="; ".join(used),
         )
 

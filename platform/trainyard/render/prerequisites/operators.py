@@ -18,10 +18,12 @@ RULES = {
     "eks": 'set `enableNetworkPolicy: "true"` for the VPC CNI',
     "gke-cos": "switch on Dataplane V2 or network policy enforcement",
     "gke-ubuntu": "switch on Dataplane V2 or network policy enforcement",
+    "openshift": "nothing with OVN-Kubernetes, which applies them",
+    "k3s": "nothing, unless the server runs with --disable-network-policy",
     "aks": "create the cluster with a network policy engine, such as Cilium",
 }
 """How a provider's network plugin is made to apply NetworkPolicies: EKS user guide (eks-networking-add-ons.adoc), GKE
-and AKS documentation, network policies."""
+and AKS documentation, network policies; OpenShift 4.20, about network policy; docs.k3s.io, networking services."""
 
 
 def operators(site: Site) -> Iterator[Prerequisite]:
@@ -37,7 +39,7 @@ def operators(site: Site) -> Iterator[Prerequisite]:
             f"{operator.name} {operator.version} is there" + (f", with {names_text(names)}" if names else ""),
             "`managed: false` says that somebody else installs it",
             ("operators", operator.name),
-            f"install {source(operator)}, or remove `managed: false`",
+            installing(site, operator),
             Definitions(needed or every, some=not needed),
         )
 
@@ -60,6 +62,14 @@ def served(operator: OperatorSite) -> dict[tuple[str, str], tuple[str, ...]]:
         if key[0] in operator.facts.crds:
             found[key] = (*found.get(key, ()), entry["version"])
     return found
+
+
+def installing(site: Site, operator: OperatorSite) -> str:
+    """Return how an operator gets there that the cluster's file leaves to others."""
+    excluded = site.cluster.distribution.excludes.get(operator.name)
+    if excluded is not None:
+        return f"install it as the distribution does: {excluded.why}"
+    return f"install {source(operator)}, or remove `managed: false`"
 
 
 def source(operator: OperatorSite) -> str:
