@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
-from make import CLUSTER, make_cluster
+from make import CLUSTER, make_cluster, make_resolved
 from trainyard.base.documents import dump, load
 from trainyard.base.manifests import expand
 from trainyard.base.system.data import own_folder
 from trainyard.render.clusters import karpenter, platform, provisioning
+from trainyard.render.kinds import build
 from trainyard.render.operators.kueue import derive_configuration
 from trainyard.render.parts.objects import Resource
 from trainyard.render.parts.pods import STAY
+from trainyard.render.sizing.machines import kubelet_allocatable
 from trainyard.specs import Cluster
 from trainyard.upstream.apiserver import Judge, catalog
 from trainyard.upstream.kueue.model.queues import PROVISIONING
@@ -92,12 +95,32 @@ def test_the_server_refuses_what_karpenter_cannot_read(judge):
 
 
 def test_karpenter_ends_no_run():
-    """Only empty nodes go; no age and no grace period ends the pods that say that they must stay."""
+    """Only empty nodes go; no drift, age or grace period ends the pods that say that they must stay."""
     spec = specs(karpenter.resources(eks(spot=True)))["NodePool/gpu"]
     assert STAY["karpenter.sh/do-not-disrupt"] == "true"
     assert spec["disruption"]["consolidationPolicy"] == "WhenEmpty"
+    assert {"nodes": "0", "reasons": ["Drifted"]} in spec["disruption"]["budgets"]
     assert spec["template"]["spec"]["expireAfter"] == "Never"
     assert "terminationGracePeriod" not in spec["template"]["spec"]
+
+
+@pytest.mark.parametrize(("pool", "stays"), {"spot": ({"spot": True}, None), "not spot": ({}, "true")}.values())
+def test_pods_on_spot_nodes_are_evicted_in_time(pool, stays):
+    """Karpenter evicts pods of a spot node at its notice, which the annotation would forbid."""
+    run = make_resolved(cluster=eks(**pool), pool="gpu", gpus_per_node=8)
+    (job,) = (item for item in build(run) if item.kind == "JobSet")
+    template = job.fields["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]
+    annotations = template["metadata"]["annotations"]
+    assert annotations.get("karpenter.sh/do-not-disrupt") == stays
+    assert annotations["cluster-autoscaler.kubernetes.io/safe-to-evict"] == "false"
+
+
+def test_pods_fit_on_nodes_that_karpenter_has_not_seen_yet():
+    """Karpenter takes 7.5 % off the memory of a type of instance, and starts no node for a pod that is larger."""
+    fixed = make_cluster(pools={"gpu": {"shape": "aws-p5-48xlarge", "nodes": 4}})
+    memory = [kubelet_allocatable(cluster.pools["gpu"])["memory"] for cluster in (eks(), fixed)]
+    expected = Fraction(1990 * 2**30 * 925, 1000) - (255 + 11 * 110 + 100) * 2**20
+    assert memory[0] == expected < memory[1]
 
 
 def test_karpenter_starts_as_many_nodes_as_quota_counts():

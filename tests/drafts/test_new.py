@@ -23,7 +23,7 @@ IMAGE = "registry.example.com/nlp/x@sha256:6b1f0c2e9d8a47530f1e2d3c4b5a69788796a
 
 
 def drafts(specs):
-    """Yield a job for every queue, pool, part of a GPU, one node and, where there are two, two, with and without checkpoints."""
+    """Yield a job for every queue, pool, part of a GPU, one node and two if there are, with and without checkpoints."""
     number = 0
     for cluster, declared in specs.clusters.items():
         for name, queue in declared.queues.items():

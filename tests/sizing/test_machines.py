@@ -45,7 +45,11 @@ def agree(cluster: Cluster, pool: str) -> None:
     of_pool, started, (there, beside) = machine(cluster, pool), node(cluster, pool), of_kueue(cluster, pool)
     assert not isinstance(started, Invalid), started
     kubelet = started.kubelet.node
-    assert fractions(kubelet.allocatable) == of_pool.allocatable
+    offered = fractions(kubelet.allocatable)
+    if (scaling := cluster.pools[pool].scaling) is not None and scaling.node_class is not None:
+        assert offered.pop(MEMORY) > of_pool.allocatable[MEMORY]  # Karpenter expects less of a node than it gets
+    assert offered == {name: of_pool.allocatable[name] for name in offered}
+    assert {*of_pool.allocatable} - {*offered} <= {MEMORY}
     assert {name: kubelet.labels[name] for name in of_pool.labels} == of_pool.labels
     labels = {**there["metadata"]["labels"]}
     assert labels.pop(HOSTNAME) == f"{pool}-000"

@@ -58,9 +58,10 @@ def make_object(api_version: str, kind: str, name: str, at: Path, spec: dict[str
 def node_pool(name: str, pool: Pool, scaling: Scaling) -> dict[str, Any]:
     """Return a NodePool that removes no node with a run on it.
 
-    Pods of runs say `karpenter.sh/do-not-disrupt`. Karpenter respects that for idle, underused and drifted nodes as
+    Only empty nodes go, all at once: what is left costs and does nothing. A budget keeps drifted nodes, and there is no
+    age limit. Pods on nodes that are not spot say `karpenter.sh/do-not-disrupt` besides, which Karpenter respects as
     long as there is no `terminationGracePeriod` (kubernetes-sigs/karpenter v1.14.1 pkg/controllers/disruption/types.go
-    NewCandidate); an age limit would end runs too. Idle nodes go all at once: what is left costs and does nothing.
+    NewCandidate).
     """
     node = {
         "nodeClassRef": {"group": AWS, "kind": "EC2NodeClass", "name": name},
@@ -73,7 +74,7 @@ def node_pool(name: str, pool: Pool, scaling: Scaling) -> dict[str, Any]:
         "disruption": {
             "consolidationPolicy": "WhenEmpty",
             "consolidateAfter": f"{scaling.idle_minutes}m",
-            "budgets": [{"nodes": "100%"}],
+            "budgets": [{"nodes": "0", "reasons": ["Drifted"]}, {"nodes": "100%", "reasons": ["Empty"]}],
         },
         "limits": {"nodes": pool.nodes},
     }

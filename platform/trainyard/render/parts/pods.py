@@ -13,7 +13,8 @@ from trainyard.render.sizing import WORKER, RoleSize, Sizing
 from trainyard.render.sizing.companions import of_job
 from trainyard.specs.run import Run
 
-STAY = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false", "karpenter.sh/do-not-disrupt": "true"}
+KEEP = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}
+STAY = {**KEEP, "karpenter.sh/do-not-disrupt": "true"}
 """What keeps autoscalers from moving a rank (cluster-autoscaler and Karpenter documentation)."""
 
 GONE = {MAY_BE_FORCED: "true"}
@@ -22,6 +23,17 @@ GONE = {MAY_BE_FORCED: "true"}
 The pod of a node that does not answer stays Terminating, and neither a Job nor a JobSet goes on while it is there
 (kubernetes v1.35 pkg/controller/job/job_controller.go enactJobFinished).
 """
+
+
+def staying(run: Run) -> dict[str, str]:
+    """Return the annotations by which autoscalers leave the pods alone.
+
+    On spot nodes of Karpenter none for it: it would not evict such pods when a node is interrupted, so that they were
+    killed without a signal (kubernetes-sigs/karpenter v1.14.1 pkg/controllers/node/termination/terminator/eviction.go).
+    """
+    pools = ((name, run.cluster.pools[name]) for name in run.pools)
+    ends = any(pool.spot and run.cluster.autoscaler_of(name) == "karpenter" for name, pool in pools)
+    return KEEP if ends else STAY
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +77,7 @@ def template(
     """
     annotations = {
         **run.job.annotations,
-        **STAY,
+        **staying(run),
         **GONE,
         **size.fabric.annotations,
         **network.limits(run, size, container),

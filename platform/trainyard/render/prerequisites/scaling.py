@@ -8,6 +8,7 @@ from trainyard.base.findings import count_of
 from trainyard.base.labels import POOL
 from trainyard.render.prerequisites.base import Prerequisite, Site, names_text, of_pools
 from trainyard.render.prerequisites.questions import Definitions, PoolNodes
+from trainyard.render.sizing.node import huge_pages
 from trainyard.specs.models.scaling import NodeClass
 from trainyard.upstream.pods.taints import Taint
 
@@ -59,6 +60,22 @@ def karpenter(site: Site, name: str, node_class: NodeClass) -> Iterator[Prerequi
         "ask AWS to raise the quota of vCPUs of this kind of instance (Service Quotas, Amazon EC2)",
         look="`aws service-quotas list-service-quotas --service-code ec2`",
     )
+    if pool.spot:
+        yield Prerequisite(
+            "Karpenter reads the account's interruption queue",
+            f"without it pods on {of_pools([name])} get no notice before their node is taken away, and save nothing",
+            ("pools", name, "spot"),
+            "make the queue with its EventBridge rules, and set `settings.interruptionQueue` of Karpenter's chart",
+            look="`kubectl get deployment -A -o yaml | grep INTERRUPTION_QUEUE`",
+        )
+    if huge_pages(pool.node):
+        yield Prerequisite(
+            "Karpenter runs with the feature gate NodeOverlay",
+            f"by the overlay it knows huge pages of {of_pools([name])}; without, it starts no node for pods",
+            ("pools", name, "shape"),
+            "set `settings.featureGates.nodeOverlay: true` of Karpenter's chart",
+            look="`kubectl get deployment -A -o yaml | grep -A1 FEATURE_GATES`",
+        )
     yield Prerequisite(
         f"IAM role `{node_class.role}` is there, and its nodes may join the cluster",
         "Karpenter starts nodes with it",

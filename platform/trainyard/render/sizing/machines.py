@@ -112,7 +112,28 @@ def kubelet_allocatable(pool: Pool) -> Mapping[str, Fraction]:
     }
     kept = kept_of(there, fields, len(reserved_cpus(pool)) if pool.kubelet else 0)
     found = allocatable(there, kept, pods=fields["maxPods"])
-    return {name: Fraction(quantity.amount) for name, quantity in found.items()}
+    amounts = {name: Fraction(quantity.amount) for name, quantity in found.items()}
+    if pool.scaling is not None and pool.scaling.node_class is not None:
+        amounts[MEMORY] = min(amounts[MEMORY], expected_memory(pool, fields["maxPods"]))
+    return amounts
+
+
+UNSEEN = Fraction(75, 1000)
+"""Share of an instance type's memory that Karpenter leaves out of account until it has seen a node of that type.
+
+aws/karpenter-provider-aws v1.14.1 pkg/operator/options/options.go vmMemoryOverheadPercent.
+"""
+
+
+def expected_memory(pool: Pool, pods: int) -> Fraction:
+    """Return the memory, in bytes, that Karpenter expects of a node which it has not started yet.
+
+    aws/karpenter-provider-aws v1.14.1 pkg/providers/instancetype/types.go memory, kubeReservedResources and
+    evictionThreshold: 255Mi and 11Mi a pod for the kubelet, 100Mi before it evicts. Without a node that has run, a pod
+    that asks for more is never given one. An instance has at least the memory of the shape.
+    """
+    mebi = 2**20
+    return Fraction(size(pool.node.memory)) * (1 - UNSEEN) - (255 + 11 * pods + 100) * mebi
 
 
 @once
