@@ -15,7 +15,19 @@ from trainyard.base.documents import dump, load
 from trainyard.base.findings import Finding
 from trainyard.judge.preflight import Checked, check_repository
 
-CLUSTERS = ("atlas", "borealis", "cumulus", "kind", "nimbus", "zephyr")
+CLUSTERS = (
+    "atlas",
+    "borealis",
+    "campus",
+    "cumulus",
+    "garnet",
+    "hydra",
+    "kind",
+    "nimbus",
+    "strato",
+    "tundra",
+    "zephyr",
+)
 """Those whose jobs are Kueue's and kube-scheduler's to place."""
 
 TRIES = 20
@@ -23,6 +35,7 @@ TRIES = 20
 
 SMALL = (
     "jobs/nlp/bert-pretrain",
+    "jobs/nlp/dense-70b",
     "jobs/nlp/llama3-8b",
     "jobs/nlp/mistral-24b-chat",
     "jobs/nlp/mistral-24b-dpo",
@@ -142,7 +155,7 @@ def changed_job(chance: random.Random, fields: Object) -> Object:
 def change_cluster(chance: random.Random, fields: Object) -> None:
     """Change the quotas of queues and how they lend, borrow and preempt, and the nodes of pools."""
     for pool in fields["pools"].values():
-        if chance.random() < 0.3:
+        if chance.random() < 0.3 and isinstance(pool["nodes"], int):
             pool["nodes"] = max(1, pool["nodes"] - chance.choice([1, 2, pool["nodes"] // 2]))
             if pool["nodes"] % pool.get("racks", 1):
                 pool["racks"] = 1
