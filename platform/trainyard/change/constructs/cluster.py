@@ -12,7 +12,7 @@ from trainyard.base.manifests import Identity
 from trainyard.change.constructs.base import Objects
 from trainyard.change.constructs.site import Document, Site, Space
 from trainyard.render import clusters
-from trainyard.render.clusters import argocd, nets, nodes, platform, settings, software
+from trainyard.render.clusters import argocd, gke_networks, nets, nodes, platform, settings, software
 from trainyard.render.clusters import team as _team
 from trainyard.render.operators.install import installed_operators
 from trainyard.specs.sources import Specs
@@ -29,7 +29,7 @@ class QueueSet(Objects):
 
 
 class Platform(Objects):
-    """What one cluster has for all teams: queues, priorities, storage classes, and the policies that it enforces.
+    """What one cluster has for all teams: queues, priorities, storage classes, networks, and its policies.
 
     `policies` are ValidatingAdmissionPolicies as documents; those that the site's repository switches off are left
     out. Beside them there are always those that hold what runs of teams may be.
@@ -48,6 +48,7 @@ class Platform(Objects):
         self.part(QueueSet(self, "queues", site=site, without=without))
         self.put(platform.priorities(site.cluster))
         self.put(platform.storage(site.cluster))
+        self.put(gke_networks.resources(site.cluster))
         self.put(platform.policies(site.repository, policies))
         self.put(platform.tenancy(site.name, site.cluster))
 

@@ -1,4 +1,4 @@
-"""What one cluster has for all teams: flavors, topology, cohorts, queues, priorities, storage classes, policies."""
+"""What one cluster has for all teams: flavors, topology, cohorts, queues, priorities, storage, networks, policies."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from trainyard.base.documents import Path
 from trainyard.base.labels import NAMESPACE, OURS, POOL, SYNC_WAVE, TEAM
-from trainyard.render.clusters import provisioning, volcano
+from trainyard.render.clusters import gke_networks, provisioning, volcano
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing.quota import amounts, covered_resources
 from trainyard.render.tenancy import policies as tenants
@@ -34,6 +34,7 @@ def resources(cluster: Cluster) -> Iterator[Resource]:
     yield from queueing_objects(cluster)
     yield from priorities(cluster)
     yield from storage(cluster)
+    yield from gke_networks.resources(cluster)
 
 
 def priorities(cluster: Cluster) -> Iterator[Resource]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from trainyard.base.documents import Path
-from trainyard.render.clusters import provisioning, volcano
+from trainyard.render.clusters import gke_networks, provisioning, volcano
 from trainyard.render.clusters.applications import API, Follower
 from trainyard.render.clusters.software import hardware, operator
 from trainyard.render.kinds import available, companions
@@ -150,6 +150,7 @@ def platform_spec(follower: Follower, extra: list[tuple[str, str | None]]) -> di
                 *OF_PLATFORM,
                 *provisioning.kinds(follower.cluster),
                 *volcano.kinds(follower.cluster),
+                *gke_networks.kinds(follower.cluster),
                 *(kind for kind, namespace in extra if not namespace),
             }
         ),

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
+from trainyard.render.operators.gke_gpudirect import NAME, PLUGINS
 from trainyard.render.operators.install import installed_operators, sites
 from trainyard.render.prerequisites.base import Prerequisite, Site, names_text, of_pools
 from trainyard.render.prerequisites.nodes import in_words
-from trainyard.render.prerequisites.questions import AllExisting, Existing, NodeOffers, namespaced
+from trainyard.render.prerequisites.questions import AllExisting, Definitions, Existing, NodeOffers, namespaced
 from trainyard.render.sizing.fabrics import devices, fabric_type, plan
 from trainyard.render.sizing.fabrics.efa import DEVICE
 from trainyard.specs import Fabric
@@ -30,13 +31,8 @@ CLASS_BITS = 8
 """NICs map DSCP to priority by its upper three bits (NVIDIA MLNX_OFED documentation, quality of service)."""
 
 GOOGLE = "https://raw.githubusercontent.com/GoogleCloudPlatform/container-engine-accelerators/master"
-INSTALLERS = {
-    "gpudirect-tcpx": "gpudirect-tcpx/nccl-tcpx-installer.yaml",
-    "gpudirect-tcpxo": "gpudirect-tcpxo/nccl-tcpxo-installer.yaml",
-    "gpudirect-rdma": "gpudirect-rdma/nccl-rdma-installer.yaml",
-}
 NETWORKS = "/apis/networking.gke.io/v1/networks"
-INJECTOR = "nri_device_injector/nri-device-injector.yaml"
+INJECTOR = "nri_device_injector/nri-device-injector"
 
 
 def resources(site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
@@ -166,30 +162,55 @@ def amazon(site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
 
 
 def google(site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
-    """Yield networks, NCCL's plugin and the device injector of GKE."""
-    installer = INSTALLERS.get(fabric.type)
-    if installer is None:
+    """Yield networks, NCCL's plugin and the device injector of GKE, as far as they are not ours."""
+    if fabric.type not in PLUGINS:
         return
-    if fabric.networks:
-        yield Prerequisite(
-            f"Networks {names_text([f'`{name}`' for name in fabric.networks])} exist, each with its GKENetworkParamSet",
-            "pods on the fabric get an interface of each",
-            ("fabric", "networks"),
-            "add them to platform/extra (GKE documentation, set up multi-network support for Pods)",
-            AllExisting(tuple(Existing("Network", name, f"{NETWORKS}/{name}") for name in fabric.networks)),
+    there = [name for name in site.cluster.pools if fabric_type(site.cluster).reaches(site.cluster, name)]
+    yield from networks(fabric, there)
+    operator = site.cluster.operators.get(NAME)
+    if operator is not None and operator.managed:
+        return
+    daemons = [
+        (
+            f"{fabric.type}/{PLUGINS[fabric.type].name}",
+            f"NCCL's plugin for {fabric.type} is on {of_pools(there)}, at the path that pods mount",
         )
-    there = of_pools([name for name in site.cluster.pools if fabric_type(site.cluster).reaches(site.cluster, name)])
-    daemons = [(installer, f"NCCL's plugin for {fabric.type} is on {there}, at the path that pods mount")]
+    ]
     if fabric.daemon is not None:
-        daemons.append((INJECTOR, f"the NRI device injector runs on {there}; it gives GPUs to the fabric's daemon"))
+        what = f"the NRI device injector runs on {of_pools(there)}; it gives GPUs to the fabric's daemon"
+        daemons.append((INJECTOR, what))
     for file, what in daemons:
-        name = "device-injector" if file == INJECTOR else file.rpartition("/")[2].removesuffix(".yaml")
+        name = "device-injector" if file == INJECTOR else file.rpartition("/")[2]
         yield Prerequisite(
             what,
             "pods on the fabric do not start without it",
             ("fabric", "daemon") if file == INJECTOR else ("fabric", "type"),
-            f"`kubectl apply -f {GOOGLE}/{file}`",
+            f"add {NAME} to operators, or `kubectl apply -f {GOOGLE}/{file}.yaml`",
             Existing("DaemonSet", f"kube-system/{name}", f"/apis/apps/v1/namespaces/kube-system/daemonsets/{name}"),
+        )
+
+
+def networks(fabric: Fabric, pools: list[str]) -> Iterator[Prerequisite]:
+    """Yield the Network objects that somebody else makes, and where the nodes' NICs are for those that are ours."""
+    others = [name for name in fabric.networks if name not in fabric.subnets]
+    if others:
+        yield Prerequisite(
+            f"Networks {names_text([f'`{name}`' for name in others])} exist, each with its GKENetworkParamSet",
+            "pods on the fabric get an interface of each",
+            ("fabric", "networks"),
+            "write VPC and subnet of each into `fabric.subnets`, or add the objects to platform/extra (GKE "
+            "documentation, set up multi-network support for Pods)",
+            AllExisting(tuple(Existing("Network", name, f"{NETWORKS}/{name}") for name in others)),
+        )
+    if fabric.subnets:
+        places = names_text([f"`{where.subnet}`" for where in fabric.subnets.values()])
+        yield Prerequisite(
+            f"the cluster has Dataplane V2 and multi-networking, and {of_pools(pools)} have NICs in subnets {places}",
+            "pods get these NICs; without multi-networking no Network can be created",
+            ("fabric", "subnets"),
+            "`gcloud container clusters create --enable-dataplane-v2 --enable-multi-networking`, and "
+            "`--additional-node-network network=VPC,subnetwork=SUBNET` of each for the node pool",
+            Definitions({"networks.networking.gke.io": ("v1",), "gkenetworkparamsets.networking.gke.io": ("v1",)}),
         )
 
 

@@ -110,7 +110,8 @@ def lands(known: Known, cluster: Cluster, pool_name: str) -> bool:
         case "nvidia" | "amd":
             return pool.node.gpus is not None and pool.node.gpus.vendor == known.nodes
         case "fabric":
-            return fabric_type(cluster).reaches(cluster, pool_name)
+            kind = fabric_type(cluster)
+            return kind.reaches(cluster, pool_name) and (not known.fabrics or kind.name in known.fabrics)
         case "any":
             return not pool.taints
         case "all":

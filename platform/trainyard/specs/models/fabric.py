@@ -72,6 +72,15 @@ class Qos(Spec):
     """Lossless priority of NICs and switches; default: that of `trafficClass`, which is DSCP / 8."""
 
 
+class Subnet(Spec):
+    """Where a network of nodes is in Google Cloud."""
+
+    vpc: Text
+    """Name of the VPC network, or its path where another project shares it."""
+    subnet: Text
+    """Name of its subnet, or its path where another project shares it."""
+
+
 class Fabric(Spec):
     """The network between nodes for training traffic."""
 
@@ -91,6 +100,9 @@ class Fabric(Spec):
     nodes' image."""
     networks: tuple[Name, ...] = ()
     """Names of the cluster's Network objects for the fabric, in the order of the NICs (Google Kubernetes Engine)."""
+    subnets: dict[Name, Subnet] = {}
+    """VPC and subnet of each of `networks`, from which Trainyard makes the Network objects; on A3 Ultra and A4 also of
+    the second gVNIC. Default: somebody else makes them."""
     daemon: Image | None = None
     """Image of the daemon beside the program, by digest; its release must match the nodes' installer."""
     pools: tuple[Name, ...] = ()

@@ -149,6 +149,8 @@ class Daemon(Spec):
     name: Name
     nodes: Literal["all", "nvidia", "amd", "fabric", "any"] = "all"
     """On which: every node, those with GPUs of a vendor, those on the fabric, or `any` one of those without taints."""
+    fabrics: tuple[Name, ...] = ()
+    """Types of fabric that it is for, where it is not for all."""
     switch: Text | None = None
     """Path of the chart's value that leaves them out."""
     containers: tuple[DaemonContainer, ...] = Field(min_length=1)

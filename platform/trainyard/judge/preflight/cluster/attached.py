@@ -50,8 +50,12 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
 
 
 def check_networks(cluster: Cluster, fabric: Fabric, kind: FabricType, source: Source) -> Iterator[Finding]:
-    """Yield pools with more or fewer NICs than there are networks."""
+    """Yield networks that are listed twice, and pools with more or fewer NICs than there are networks."""
     count = len(fabric.networks)
+    twice = next((name for name in fabric.networks if fabric.networks.count(name) > 1), None)
+    if twice is not None:
+        message = f"networks lists {twice!r} more than once; list one network per NIC"
+        yield NETWORKS.at(source, ("fabric", "networks"), message)
     there = [name for name, pool in cluster.pools.items() if is_known_shape(pool.shape)]
     for name in (pool_name for pool_name in there if kind.reaches(cluster, pool_name)):
         nics = len(cluster.pools[name].node.nics)

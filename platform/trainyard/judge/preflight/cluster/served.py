@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from trainyard.base.findings import Finding, Location
+from trainyard.render.clusters import gke_networks
 from trainyard.render.operators import Site
 from trainyard.render.operators.install import ceded_definitions, sites
 from trainyard.specs import Cluster
@@ -21,6 +22,8 @@ def served_catalog(cluster: Cluster, schemas: Path, where: Callable[[str], Locat
     shelf = Shelf(schemas)
     typed = shelf.projects()
     projects = {site.name: release(site, shelf) for site in sites(cluster) if site.name in typed}
+    if gke_networks.kinds(cluster) and gke_networks.PROJECT in typed:
+        projects[gke_networks.PROJECT] = shelf.releases(gke_networks.PROJECT)[-1]  # GKE's own, which nobody chooses
     return catalog.load(
         schemas,
         kubernetes=cluster.kubernetes,

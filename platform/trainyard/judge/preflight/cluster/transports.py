@@ -20,15 +20,33 @@ LEFT_OUT = Rule(
     severity=Severity.WARNING,
 )
 
+UNNAMED = Rule(
+    id="nccl-net-unnamed",
+    title="The environment names the plugin of a GPUDirect-TCPX fabric.",
+    why="without NCCL_NET, NCCL trains over plain TCP where the plugin does not load, many times slower and in silence",
+    fix="set NCCL_NET in fabric.env to the name that ranks print after 'Using network'",
+    source="NVIDIA/nccl v2.30.7 src/plugin/net.cc ncclNetInit; docs/reference/transports.md",
+    severity=Severity.WARNING,
+)
+
+TCPX = "tcpx"
+"""The transport whose name follows from NCCL in the image, so that no pod is given it."""
+
 SHARP = "rdma-sharp"
 """The transport that brings collectives of the switches along."""
 
 
 @CLUSTER.check()
 def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
-    """Yield variables of `fabric.env` that ask for a plugin which no pod uses."""
+    """Yield variables of `fabric.env` that ask for a plugin which no pod uses, and a plugin that nothing asks for."""
     fabric = cluster.fabric
-    if fabric is None or not fabric.env:
+    if fabric is None:
+        return
+    if fabric.type == "gpudirect-tcpx" and not fabric.env.get("NCCL_NET", "").strip():
+        name = transports()[TCPX].names[0]
+        message = f"NCCL falls back to TCP where the plugin is missing; set NCCL_NET in env, such as {name}"
+        yield UNNAMED.at(source, ("fabric", "type"), message)
+    if not fabric.env:
         return
     name = net_name(fabric.type)
     derived = {"NCCL_NET": name} if name else {}

@@ -23,6 +23,9 @@ LIBRARIES = "/usr/local/nvidia/lib64"
 ON_NODE = "/home/kubernetes/bin/nvidia/lib64"
 """Where driver and plugin installers put them on Container-Optimized OS."""
 
+ACCELERATOR = "cloud.google.com/gke-accelerator"
+"""Label of nodes by the product of their GPUs, which GKE sets."""
+
 DEFAULT = "networking.gke.io/default-interface"
 INTERFACES = "networking.gke.io/interfaces"
 
@@ -35,6 +38,12 @@ class Gke(FabricType):
     named_networks = True
     first: ClassVar[int] = 1
     """Number of the first further interface, as Google's examples have it."""
+    accelerators: ClassVar[tuple[str, ...]]
+    """Values of the accelerator label of the machines that have it (affinity of gpudirect-*/nccl-*-installer.yaml)."""
+    device_mode: ClassVar[str] = "NetDevice"
+    """How pods get the NICs of its networks (gke-networking-api apis/network/v1/gkenetworkparamset_types.go)."""
+    spare_networks: ClassVar[int] = 0
+    """Networks that its nodes have beside those for GPUs and the cluster's own."""
 
     def reaches(self, cluster: Cluster, pool_name: str) -> bool:
         """Whether nodes of the pool are on the fabric: those that it names, else those whose shape has NICs for it."""

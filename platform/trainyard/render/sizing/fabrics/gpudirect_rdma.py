@@ -15,6 +15,9 @@ class GibRdma(Gke):
     """The first further interface is eth2: eth1 is left to a second network card (gpudirect-rdma/nccl-test.yaml)."""
 
     name = "gpudirect-rdma"
+    accelerators = ("nvidia-h200-141gb", "nvidia-b200")
+    device_mode = "RDMA"
+    spare_networks = 1
     first = 2
 
     def attached(self, share: Share) -> Attached:

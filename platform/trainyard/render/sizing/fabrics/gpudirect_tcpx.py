@@ -26,11 +26,11 @@ COMMAND = (
 SETTINGS = {
     "NCCL_GPUDIRECTTCPX_CTRL_DEV": "eth0",
     "NCCL_GPUDIRECTTCPX_TX_BINDINGS": "eth1:8-21,112-125;eth2:8-21,112-125;eth3:60-73,164-177;eth4:60-73,164-177",
-    "NCCL_GPUDIRECTTCPX_RX_BINDINGS": "eth1:22-35,124-139;eth2:22-35,124-139;eth3:74-87,178-191;eth4:74-87,178-191",
+    "NCCL_GPUDIRECTTCPX_RX_BINDINGS": "eth1:22-35,126-139;eth2:22-35,126-139;eth3:74-87,178-191;eth4:74-87,178-191",
     "NCCL_GPUDIRECTTCPX_PROGRAM_FLOW_STEERING_WAIT_MICROS": "500000",
     "NCCL_GPUDIRECTTCPX_UNIX_CLIENT_PREFIX": SOCKET,
     "NCCL_CROSS_NIC": "0",
-    "NCCL_ALGO": "Ring",
+    "NCCL_ALGO": "Ring,Tree",
     "NCCL_PROTO": "Simple",
     "NCCL_NSOCKS_PERTHREAD": "4",
     "NCCL_SOCKET_NTHREADS": "1",
@@ -39,18 +39,20 @@ SETTINGS = {
     "NCCL_P2P_PCI_CHUNKSIZE": "524288",
     "NCCL_P2P_NVL_CHUNKSIZE": "1048576",
     "NCCL_BUFFSIZE": "4194304",
-    "NCCL_MAX_NCHANNELS": "8",
-    "NCCL_MIN_NCHANNELS": "8",
     "NCCL_NET_GDR_LEVEL": "PIX",
     "NCCL_P2P_PXN_LEVEL": "0",
 }
-"""Settings of the plugin (gpudirect-tcpx/nccl-config.yaml); bindings are CPUs of a3-highgpu-8g."""
+"""Settings of the plugin (gpudirect-tcpx/nccl-config.yaml, README.md of 2026-06-22, v3.1.12).
+
+Bindings are CPUs of a3-highgpu-8g, and no CPU both sends and receives. The socket's folder is ours.
+"""
 
 
 class Tcpx(Gke):
     """The plugin speaks with the daemon by a socket, in a folder that both have."""
 
     name = "gpudirect-tcpx"
+    accelerators = ("nvidia-h100-80gb",)
     has_daemon = True
 
     def attached(self, share: Share) -> Attached:

@@ -19,6 +19,7 @@ class Tcpxo(Gke):
     """FasTrak, as NCCL's plugin calls itself."""
 
     name = "gpudirect-tcpxo"
+    accelerators = ("nvidia-h100-mega-80gb",)
     has_daemon = True
 
     def attached(self, share: Share) -> Attached:
