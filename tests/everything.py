@@ -30,8 +30,8 @@ KUBELET = {
     "memoryManagerPolicy": "Static",
 }
 
-EXCLUDED = {other.operator for facts in releases().values() for other in facts.excludes}
-"""Operators that another one of these does not bear beside it."""
+EXCLUDED = {"gke-gpudirect"} | {other.operator for facts in releases().values() for other in facts.excludes}
+"""Operators that another one of these does not bear beside it, and one for another provider's nodes."""
 
 BROUGHT = {"node-feature-discovery"}
 """What another of these brings along."""

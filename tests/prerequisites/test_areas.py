@@ -19,6 +19,22 @@ ROCE = {"type": "roce", "attach": "sriov", "addresses": "10.56.0.0/16", "traffic
 INFINIBAND = {"type": "infiniband", "attach": "rdma-shared", "resources": ["rdma/ib"], "subnetManager": "OpenSM"}
 EFA = {"pools": {"gpu": {"shape": "aws-p5-48xlarge", "nodes": 4}}, "fabric": {"type": "efa"}}
 GPU = {"shape": "dgx-h100", "nodes": 4}
+DIGEST = "sha256:" + "4f0c7e2ab95d8136" * 4
+VPCS = [f"vpc{index}" for index in range(1, 9)]
+TCPXO = {
+    "type": "gpudirect-tcpxo",
+    "networks": VPCS,
+    "daemon": f"registry.example.com/tcpgpudmarxd-dev:v1.0.21@{DIGEST}",
+    "pools": ["gpu"],
+}
+SUBNETS = {name: {"vpc": name, "subnet": f"{name}-nodes"} for name in VPCS}
+GKE = {
+    "pools": {"gpu": {"shape": "gke-a3-megagpu-8g", "nodes": 4}},
+    "fabric": TCPXO,
+    "system": {"distribution": "gke-cos"},
+}
+GOOGLE = {**OPERATORS, "gke-gpudirect": {"version": "2026.6.9"}}
+GOOGLES = {**OPERATORS, "gke-gpudirect": {"version": "2026.6.9", "managed": False}}
 MI300X = {"shape": "mi300x", "nodes": 4}
 AMD = {**OPERATORS, "amd-gpu-operator": {"version": "1.5.1"}}
 DRIVEN = {"version": "1.5.1", "values": {"deviceConfig": {"spec": {"driver": {"enable": True}}}}}
@@ -80,6 +96,17 @@ CASES = {
     "EFA": (EFA, "nodes of pool gpu offer `vpc.amazonaws.com/efa 32`", "lossless"),
     "huge pages of EFA": (EFA, "hugepages-2Mi 10Gi", ""),
     "huge pages that nobody requests": ({"pools": EFA["pools"]}, "offer at least cpu", "hugepages"),
+    "GKE's networks": (GKE, "Networks `vpc1`, `vpc2`, `vpc3` and 5 more exist", "multi-networking"),
+    "GKE's networks that are ours": (
+        {**GKE, "fabric": {**TCPXO, "subnets": SUBNETS}},
+        "multi-networking, and nodes of pool gpu have NICs in subnets `vpc1-nodes`, `vpc2-nodes`",
+        "Networks `vpc1`",
+    ),
+    "GKE's plugin": (GKE, "NCCL's plugin for gpudirect-tcpxo is on nodes of pool gpu", ""),
+    "GKE's injector": (GKE, "the NRI device injector runs on nodes of pool gpu", ""),
+    "GKE's plugin that is ours": ({**GKE, "operators": GOOGLE}, "Networks `vpc1`", "NCCL's plugin"),
+    "GKE's injector that is ours": ({**GKE, "operators": GOOGLE}, "Networks `vpc1`", "NRI device injector"),
+    "GKE's plugin of others": ({**GKE, "operators": GOOGLES}, "NCCL's plugin for gpudirect-tcpxo", ""),
     "a class that exists": ({}, "StorageClass `local` is there, of `rancher.io/local-path`", "storage driver `rancher"),
     "a class of ours": ({}, "storage driver `nfs.csi.k8s.io` runs on all nodes (by the test)", "StorageClass `shared`"),
     "an operator of others": ({"operators": THEIRS}, "gpu-operator 26.7.0 is there", "kueue"),

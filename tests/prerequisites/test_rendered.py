@@ -254,7 +254,8 @@ def test_every_network_and_namespace_is_there(cluster):
     for _, _, found in maps(cluster):
         networks = json.loads(found.get("networking.gke.io/interfaces", "[]"))
         names = {one["network"] for one in networks} - {"default"}
-        assert {f"/apis/networking.gke.io/v1/networks/{name}" for name in names} <= listed
+        ours = {name for name in names if ("Network", "", name) in there}
+        assert {f"/apis/networking.gke.io/v1/networks/{name}" for name in names - ours} <= listed
         space = found.get("kubernetes.io/metadata.name")
         if isinstance(space, str) and space not in SYSTEM:
             assert ("Namespace", "", space) in there or f"/api/v1/namespaces/{space}" in listed, space
@@ -262,11 +263,12 @@ def test_every_network_and_namespace_is_there(cluster):
 
 @pytest.mark.parametrize("cluster", CLUSTERS)
 def test_paths_of_nodes_that_runs_mount_are_made_by_somebody(cluster):
-    """A run mounts a path that no kernel brings only where an installer of it is a prerequisite."""
+    """A run mounts a path that no kernel brings only where an installer of it is rendered or a prerequisite."""
     volumes = [volume for _, spec in pods(cluster) for volume in spec.get("volumes", ())]
     paths = {volume["hostPath"]["path"] for volume in volumes if "hostPath" in volume}
     made = {path for path in paths if not path.startswith(("/sys", "/proc"))}
-    assert bool(made) == any(question.kind == "DaemonSet" for question in of(cluster, Existing))
+    ours = any(kind == "DaemonSet" and name.startswith("nccl-") for kind, _, name in rendered(cluster))
+    assert bool(made) == (ours or any(question.kind == "DaemonSet" for question in of(cluster, Existing)))
 
 
 @pytest.mark.parametrize("cluster", CLUSTERS)

@@ -170,3 +170,20 @@ def test_ranks_of_mpirun_have_what_the_script_sets(tmp_path):
     asked = {"SSH_ORIGINAL_COMMAND": 'printf %s "$NCCL_FASTRAK_CTRL_DEV"', "PATH": os.environ["PATH"]}
     done = subprocess.run(["sh", "-c", session], env=asked, check=True, capture_output=True, text=True)
     assert done.stdout == "eth0"
+
+
+def test_cpus_send_or_receive():
+    """TCPX's threads have CPUs of their own: one CPU for both directions would hold both back."""
+    env = make_sizing(cluster=cluster(TCPX), gpus_per_node=8, fabric="rdma").worker.fabric.env
+
+    def cpus(direction: str) -> dict[str, set[int]]:
+        found: dict[str, set[int]] = {}
+        for part in env[f"NCCL_GPUDIRECTTCPX_{direction}_BINDINGS"].value.split(";"):
+            interface, _, ranges = part.partition(":")
+            ends = (one.split("-") for one in ranges.split(","))
+            found[interface] = {cpu for first, last in ends for cpu in range(int(first), int(last) + 1)}
+        return found
+
+    sending, receiving = cpus("TX"), cpus("RX")
+    assert sending.keys() == receiving.keys() == {f"eth{index}" for index in range(1, 5)}
+    assert all(not sending[interface] & receiving[interface] for interface in sending)

@@ -73,3 +73,20 @@ def test_jobs_are_held_to_the_transport_of_their_fabric(env, on, wrong):
     run = make_resolved(cluster=everything(), env=env, fabric=on, gpus_per_node=8, pool="h100")
     found = list(check_job(run))
     assert [str(item.path) for item in found] == ["env.NCCL_NET_PLUGIN"] * wrong
+
+
+TCPX: dict[str, tuple[dict[str, Any], bool]] = {
+    "TCPX without a name": ({"type": "gpudirect-tcpx"}, True),
+    "TCPX with other variables": ({"type": "gpudirect-tcpx", "env": {"NCCL_DEBUG": "INFO"}}, True),
+    "TCPX with its name": ({"type": "gpudirect-tcpx", "env": {"NCCL_NET": "GPUDirectTCPX_v7"}}, False),
+    "TCPXO, whose name is derived": ({"type": "gpudirect-tcpxo"}, False),
+    "gIB, whose name is derived": ({"type": "gpudirect-rdma"}, False),
+    "no fabric": ({"type": "none"}, False),
+}
+
+
+@pytest.mark.parametrize(("said", "wrong"), TCPX.values(), ids=TCPX)
+def test_a_plugin_that_may_be_missing_in_silence_is_found(said, wrong):
+    """NCCL takes TCP by itself where the plugin does not load, unless a variable names the plugin."""
+    found = [str(item.rule) for item in check(everything(fabric=said), source(fabric=said))]
+    assert found == (["nccl-net-unnamed"] if wrong else [])

@@ -14,8 +14,8 @@ from trainyard.render.sizing.fabrics import fabric_type
 from trainyard.render.sizing.fabrics.gke import Gke
 from trainyard.specs import Cluster
 
-PROJECT = "gke-networking-api"
-"""Whose API types they are."""
+PROJECT, RELEASE = "gke-networking-api", "0.2.0"
+"""The project of their API types, and its release by which they are checked: GKE says of none which it serves."""
 
 GROUP = "networking.gke.io"
 PARAMETERS = "GKENetworkParamSet"

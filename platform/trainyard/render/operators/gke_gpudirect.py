@@ -108,8 +108,8 @@ def daemon_set(site: Site, name: str, pod: Mapping[str, Any], strategy: Mapping[
     return Resource("apps/v1", "DaemonSet", name, site.at, site.facts.namespace, fields={"spec": spec})
 
 
-def base_pod(site: Site, kind: Gke) -> dict[str, Any]:
-    """Return what all pods have: they run on nodes of the fabric with its accelerators, whatever their taints."""
+def pod_basis(site: Site, kind: Gke) -> dict[str, Any]:
+    """Return the part of all pods: nodes of the fabric that have its accelerators, whatever their taints."""
     there = [name for name in site.cluster.pools if kind.reaches(site.cluster, name)]
     wanted = [
         {"key": POOL, "operator": "In", "values": there},
@@ -137,7 +137,7 @@ def installer(site: Site, kind: Gke, plugin: Plugin) -> dict[str, Any]:
         command = ["nsenter", "-a", "-t", "1", "--", "sh", "-c", plugin.prepare]
         before = [container(site, "prepare", image, command, privileged=True)]
     return {
-        **base_pod(site, kind),
+        **pod_basis(site, kind),
         **({"hostPID": True} if plugin.prepare else {}),
         "initContainers": [*before, install],
         "containers": [container(site, "installed", image, ["sleep", "infinity"])],
@@ -155,7 +155,7 @@ def injector(site: Site, kind: Gke) -> dict[str, Any]:
     paths = {"dev": "/dev", "nri": "/var/run/nri"}
     mounts = [{"name": name, "mountPath": path} for name, path in paths.items()]
     return {
-        **base_pod(site, kind),
+        **pod_basis(site, kind),
         "hostNetwork": True,
         "hostPID": True,
         "containers": [{**container(site, INJECTOR, image, [], privileged=True), "volumeMounts": mounts}],

@@ -51,7 +51,7 @@ TAG = re.compile(r":([^:/@]+)@")
 
 @CLUSTER.check()
 def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
-    """Yield what does not go together of a GPUDirect fabric, and the operator where it has no place."""
+    """Yield machines and daemons that are not of the fabric's plugin, and the operator where it has no place."""
     kind = fabric_type(cluster)
     if isinstance(kind, Gke):
         yield from check_machines(cluster, kind, source)
@@ -99,7 +99,6 @@ def check_daemon(site: Site, fabric: str, source: Source) -> Iterator[Finding]:
     image = (site.cluster.fabric.daemon if site.cluster.fabric else None) or ""
     found, wanted = TAG.search(image), site.components.get(fabric, {}).get("daemon")
     if found and wanted and found.group(1) != wanted and re.fullmatch(r"v\d+(\.\d+)+", found.group(1)):
-        message = (
-            f"daemon is {found.group(1)}, but plugins of {site.name} {site.version} go with {wanted}; use {wanted}"
-        )
+        have, release = found.group(1), f"{site.name} {site.version}"
+        message = f"daemon is {have}, but the plugin of {release} needs {wanted}; use {wanted}"
         yield DAEMON.at(source, ("fabric", "daemon"), message)

@@ -23,7 +23,7 @@ def served_catalog(cluster: Cluster, schemas: Path, where: Callable[[str], Locat
     typed = shelf.projects()
     projects = {site.name: release(site, shelf) for site in sites(cluster) if site.name in typed}
     if gke_networks.kinds(cluster) and gke_networks.PROJECT in typed:
-        projects[gke_networks.PROJECT] = shelf.releases(gke_networks.PROJECT)[-1]  # GKE's own, which nobody chooses
+        projects[gke_networks.PROJECT] = gke_networks.RELEASE
     return catalog.load(
         schemas,
         kubernetes=cluster.kubernetes,
