@@ -43,8 +43,8 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
     if fabric is None:
         return
     if fabric.type == "gpudirect-tcpx" and not fabric.env.get("NCCL_NET", "").strip():
-        name = transports()[TCPX].names[0]
-        message = f"NCCL falls back to TCP where the plugin is missing; set NCCL_NET in env, such as {name}"
+        (such, *_) = transports()[TCPX].names
+        message = f"NCCL falls back to TCP where the plugin is missing; set NCCL_NET in env, such as {such}"
         yield UNNAMED.at(source, ("fabric", "type"), message)
     if not fabric.env:
         return
