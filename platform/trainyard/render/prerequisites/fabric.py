@@ -170,6 +170,7 @@ def google(site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
     operator = site.cluster.operators.get(NAME)
     if operator is not None and operator.managed:
         return
+    ours = f"add {NAME} to operators" if operator is None else "remove `managed: false`"
     daemons = [
         (
             f"{fabric.type}/{PLUGINS[fabric.type].name}",
@@ -185,7 +186,7 @@ def google(site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
             what,
             "pods on the fabric do not start without it",
             ("fabric", "daemon") if file == INJECTOR else ("fabric", "type"),
-            f"add {NAME} to operators, or `kubectl apply -f {GOOGLE}/{file}.yaml`",
+            f"{ours}, or `kubectl apply -f {GOOGLE}/{file}.yaml`",
             Existing("DaemonSet", f"kube-system/{name}", f"/apis/apps/v1/namespaces/kube-system/daemonsets/{name}"),
         )
 
