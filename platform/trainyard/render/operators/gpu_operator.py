@@ -116,11 +116,12 @@ def policy(site: Site) -> dict[str, Any]:
         "validator": {},
         "sandboxWorkloads": {"enabled": False},
     }
-    release = cluster.system.gpu_driver_version
-    chosen = {"driver": {"version": release}} if release is not None else {}
     own = gpu_values.cluster_policy(site.choice.values)
-    layers: list[Mapping[str, Any]] = [cluster_install(cluster).values, images(site), chosen, own]
-    return reduce(merge, layers, base)
+    stated = cluster.system.gpu_driver_version is not None
+    chosen = {"driver": {"version": gpu_drivers.shared_version(site)}} if stated else {}
+    layers: list[Mapping[str, Any]] = [cluster_install(cluster).values, images(site), own, chosen]
+    spec = reduce(merge, layers, base)
+    return gpu_values.leave_driver(spec) if gpu_drivers.by_pool(cluster) else spec
 
 
 def critical_quota(site: Site) -> Resource:
