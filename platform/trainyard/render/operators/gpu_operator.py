@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from functools import reduce
 from typing import Any, ClassVar
 
-from trainyard.render.operators import gpu_drivers, gpu_parts, gpu_values
-from trainyard.render.operators.base import Operator, Site, merge
+from trainyard.render.operators import gpu_conflicts, gpu_drivers, gpu_parts, gpu_values
+from trainyard.render.operators.base import Conflict, Operator, Site, merge
 from trainyard.render.parts.health import by_field
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing.software import cluster_install, nvidia_pools
@@ -64,6 +64,10 @@ class GpuOperator(Operator):
             "operator": {"upgradeCRD": False},
             "node-feature-discovery": {"worker": {"tolerations": [*CONTROL_PLANE, *tolerations]}},
         }
+
+    def conflicts(self, site: Site) -> Iterator[Conflict]:
+        """Yield values that do not go with the ClusterPolicy and the NVIDIADrivers."""
+        yield from gpu_conflicts.conflicts(site)
 
     def own(self, site: Site) -> Iterator[Resource]:
         """Yield leave for daemons of system priority, where the provider gives it to kube-system alone."""
