@@ -211,7 +211,9 @@ def operator(facts: Facts) -> Iterator[str]:
         where = f"the kustomization `{facts.manifests.path}` of {facts.manifests.repository}"
     yield f"Namespace `{facts.namespace}`, Pod Security *{facts.pod_security}*; {where if place else 'no chart'}."
     yield ""
-    yield from (f"- Needs [`{need.operator}`](#{need.operator}): {need.why} ({need.source})." for need in facts.needs)
+    for need in facts.needs:
+        where = f", with `{need.value}: true`" if need.value else ""
+        yield f"- Needs [`{need.operator}`](#{need.operator}){where}: {need.why} ({need.source})."
     yield from (
         f"- Not beside [`{exclude.operator}`](#{exclude.operator}): {exclude.why} ({exclude.source})."
         for exclude in facts.excludes

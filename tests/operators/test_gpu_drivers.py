@@ -78,3 +78,52 @@ def test_the_api_server_takes_every_driver():
     for manifest in manifests:
         judged = judge.judge(manifest)
         assert (judged.verdict, [finding.message for finding in judged.findings]) == ("valid", [])
+
+
+def spec_of(cluster: Cluster, values: dict[str, Any]) -> dict[str, Any]:
+    """Return the ClusterPolicy's driver with values of the chart."""
+    operators = {"gpu-operator": {"version": "26.7.0", "values": values}}
+    changed = cluster.model_copy(update={"operators": everything(operators=operators).operators})
+    (pair,) = installed_operators(changed)
+    return dict(policy(pair[0])["driver"])
+
+
+def test_the_release_of_a_field_wins_over_the_charts_value():
+    """What the checks judge is what nodes get: the pool's field, the cluster's, the value, the operator's release."""
+    pools = {"h100": {"shape": "dgx-h100", "nodes": 2}}
+    said = {"driver": {"version": "590.48.01"}}
+    assert spec_of(site(pools=pools, system=OWN), said)["version"] == "580.126.20"
+    assert spec_of(site(pools=pools), said)["version"] == "590.48.01"
+    assert spec_of(site(pools=pools), {})["version"] == "595.91.07"
+    operators = {"gpu-operator": {"version": "26.7.0", "values": said}}
+    found = hardware(site(operators=operators))
+    assert [found[name].fields["spec"]["version"] for name in ("a100", "h100")] == ["580.126.20", "590.48.01"]
+
+
+def test_a_policy_names_no_release_beside_drivers_of_pools():
+    """The operator reads the NVIDIADrivers alone then, as with the chart's own template."""
+    assert not {"image", "manager", "repository", "version"} & spec_of(site(), {}).keys()
+
+
+def test_values_of_the_driver_are_fields_of_every_nvidiadriver():
+    """Those with another name there, as in the chart's template; sections that are switched on have an image."""
+    driver = {
+        "upgradePolicy": {"gpuPodDeletion": {"force": True}},
+        "repoConfig": {"configMapName": "mirror"},
+        "licensingConfig": {"configMapName": "licence", "secretName": ""},
+        "virtualTopology": {"config": "topology"},
+        "certConfig": {"name": "certificates"},
+    }
+    values = {"driver": driver, "gds": {"enabled": True}, "gdrcopy": {"enabled": True}}
+    spec = hardware(site(operators={"gpu-operator": {"version": "26.7.0", "values": values}}))["h100"].fields["spec"]
+    assert spec["upgradePolicy"] == {"autoUpgrade": False, "podDeletion": {"force": True}}
+    assert (spec["repoConfig"], spec["virtualTopologyConfig"]) == ({"name": "mirror"}, {"name": "topology"})
+    assert spec["gds"].items() >= {"enabled": True, "image": "nvidia-fs", "version": "2.29.4"}.items()
+    assert spec["gdrcopy"].items() >= {"enabled": True, "image": "gdrdrv", "version": "v2.6"}.items()
+    judge = Judge(catalog.load(ROOT / "schemas", kubernetes="1.35", projects={"gpu-operator": "26.7.0"})[0])
+    manifests, _ = expand(load(dump({**HEAD, "spec": spec}).encode(), file="x.yaml")[0])
+    judged = judge.judge(manifests[0])
+    assert (judged.verdict, [finding.message for finding in judged.findings]) == ("valid", [])
+
+
+HEAD = {"apiVersion": "nvidia.com/v1alpha1", "kind": "NVIDIADriver", "metadata": {"name": "h100"}}

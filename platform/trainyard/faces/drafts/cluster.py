@@ -127,7 +127,8 @@ class ClusterDraft(FileDraft):
             return found | {wanted[0]: {"version": newest(wanted[0]), "managed": False}}
         for name in wanted:
             found[name] = {"version": newest(name)}
-            wanted += [need.operator for need in releases()[name].needs if need.operator not in {*found, *wanted}]
+            always = (need.operator for need in releases()[name].needs if need.value is None)
+            wanted += [operator for operator in always if operator not in {*found, *wanted}]
         return found
 
     def file(self) -> str:

@@ -6,10 +6,10 @@ import sys
 from functools import cache
 
 from trainyard.base.system.registry import registered_modules
-from trainyard.render.operators.base import Operator, Plain, Site
+from trainyard.render.operators.base import Conflict, Operator, Plain, Site
 from trainyard.specs.releases import releases
 
-__all__ = ["Operator", "Site", "operators"]
+__all__ = ["Conflict", "Operator", "Site", "operators"]
 
 
 @cache

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trainyard.base.labels import POOL
-from trainyard.render.operators.base import Operator, Site, merge, tolerations
+from trainyard.render.operators import amd_conflicts
+from trainyard.render.operators.base import Conflict, Operator, Site, merge, tolerations
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing.software import nvidia_pools
 from trainyard.specs import Cluster, Pool
@@ -32,6 +33,12 @@ class AmdGpuOperator(Operator):
             "remediation": {"enabled": False, "installCRDs": False},
             "upgradeCRD": False,
         }
+
+    def conflicts(self, site: Site) -> Iterator[Conflict]:
+        """Yield values that do not go with the DeviceConfigs."""
+        found = pools(site.cluster)
+        cut = {name: profile_name(name) for name, pool in found.items() if pool.partition is not None}
+        yield from amd_conflicts.conflicts(site, {name: stated(site.cluster, name) for name in found}, cut)
 
     def hardware(self, site: Site) -> Iterator[Resource]:
         """Yield a DeviceConfig for each pool; the values' own `deviceConfig.spec` is merged over it."""

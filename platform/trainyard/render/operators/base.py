@@ -55,6 +55,21 @@ class Site:
         return ("operators", self.name)
 
 
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A value that a cluster's file gives a chart, and that does not go with what we render."""
+
+    path: str
+    """Its dotted path in the values."""
+    message: str
+    """What is wrong, and what to write instead."""
+    source: str
+    breaks: bool = True
+    """False where the value is only ignored, or where another program may do what it takes away."""
+    shared: tuple[Path, ...] = ()
+    """Fields of the cluster's file that it does not go with."""
+
+
 class Operator:
     """What Trainyard writes for one operator; a subclass overrides what it has."""
 
@@ -70,6 +85,10 @@ class Operator:
     def join(self, derived: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
         """Return the values that follow from the cluster with the cluster file's own over them."""
         return merge(derived, own)
+
+    def conflicts(self, _site: Site) -> Iterator[Conflict]:
+        """Yield values of the cluster's file that break what is rendered, or that are dropped; others win silently."""
+        yield from ()
 
     def changes(self, _site: Site) -> Iterator[Mapping[str, Any]]:
         """Yield the patches of the objects in the project's manifests, where there is no chart; `$patch` deletes."""

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from trainyard.render.operators.base import Operator, Site
+from trainyard.render.operators.base import Conflict, Operator, Site
+from trainyard.render.operators.conflicts import check_namespace
+from trainyard.render.operators.stated_values import if_false, if_true
+
+CHART = "cert-manager/cert-manager v1.21.1 deploy/charts/cert-manager/templates/_helpers.tpl"
 
 
 class CertManager(Operator):
@@ -21,6 +26,14 @@ class CertManager(Operator):
             "crds": {"enabled": True, "keep": True},
             "global": {"leaderElection": {"namespace": site.facts.namespace}},
         }
+
+    def conflicts(self, site: Site) -> Iterator[Conflict]:
+        """Yield two ways to the definitions, which the chart refuses, none, and namespaces that are not allowed."""
+        yield from if_true(site, {"installCRDs": "the chart refuses it beside crds.enabled; remove it"}, CHART)
+        why = "somebody must then install the definitions first; remove it, or install them by hand"
+        yield from if_false(site, {"crds.enabled": why}, CHART, breaks=False)
+        for path in ("namespace", "global.leaderElection.namespace"):
+            yield from check_namespace(site, path)
 
 
 OPERATOR = CertManager()

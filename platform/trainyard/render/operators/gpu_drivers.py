@@ -5,10 +5,11 @@ Facts: NVIDIA/gpu-operator v26.7.0 api/nvidia/v1alpha1/nvidiadriver_types.go, in
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from trainyard.base.labels import POOL
+from trainyard.render.operators import gpu_values
 from trainyard.render.operators.base import Site, merge, tolerations
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing.fabrics import fabric_type
@@ -36,11 +37,17 @@ def tolerate(pools: Iterable[Pool]) -> list[dict[str, Any]]:
 
 
 def version(site: Site, pool: str) -> str | None:
-    """Return the release of the driver on the nodes of a pool; None where their image brings one that nobody names."""
+    """Return the release of the driver on the nodes of a pool; None where their image brings one that nobody names.
+
+    The pool's own field counts first, then the cluster's, then the chart's value, then the operator's release.
+    """
     own = site.cluster.system_of(pool).gpu_driver_version
-    if own is not None or installs(site.cluster)[pool].driver == "system":
-        return own
-    said = lookup(site.choice.values, "driver.version")
+    return own if own is not None or installs(site.cluster)[pool].driver == "system" else shared_version(site)
+
+
+def shared_version(site: Site) -> str | None:
+    """Return the release of the driver on pools that name none, as the ClusterPolicy has it."""
+    said = site.cluster.system.gpu_driver_version or lookup(site.choice.values, "driver.version")
     return str(said or site.components.get("driver", {}).get("version") or "") or None
 
 
@@ -80,10 +87,10 @@ def driver(site: Site, pool: str) -> dict[str, Any]:
         "manager": {**site.components["driverManager"], "imagePullPolicy": "IfNotPresent"},
         **modules(site.cluster, [pool]),
     }
-    asked = {key: values[key] for key in SHARED if key in values}
-    said = {key: value for key, value in (values.get("driver") or {}).items() if key not in CLUSTER_WIDE}
-    return merge(merge(base, asked), said)
+    asked = {key: merge(component(site, key), values[key]) for key in SHARED if isinstance(values.get(key), Mapping)}
+    return merge(merge(base, asked), gpu_values.nvidia_driver(values.get("driver")))
 
 
-CLUSTER_WIDE = {"enabled", "version", "nvidiaDriverCRD"}
-"""Values of the chart's `driver` that mean all pools, or are no field of an NVIDIADriver."""
+def component(site: Site, name: str) -> dict[str, Any]:
+    """Return the image of a section, which an NVIDIADriver must name (nvidiadriver_types.go GetImagePath)."""
+    return {**site.components.get(name, {}), "imagePullPolicy": "IfNotPresent"}

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from functools import reduce
 from typing import Any, ClassVar
 
-from trainyard.render.operators import gpu_drivers, gpu_parts, gpu_values
-from trainyard.render.operators.base import Operator, Site, merge
+from trainyard.render.operators import gpu_conflicts, gpu_drivers, gpu_parts, gpu_values
+from trainyard.render.operators.base import Conflict, Operator, Site, merge
 from trainyard.render.parts.health import by_field
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing.software import cluster_install, nvidia_pools
@@ -65,6 +65,10 @@ class GpuOperator(Operator):
             "node-feature-discovery": {"worker": {"tolerations": [*CONTROL_PLANE, *tolerations]}},
         }
 
+    def conflicts(self, site: Site) -> Iterator[Conflict]:
+        """Yield values that do not go with the ClusterPolicy and the NVIDIADrivers."""
+        yield from gpu_conflicts.conflicts(site)
+
     def own(self, site: Site) -> Iterator[Resource]:
         """Yield leave for daemons of system priority, where the provider gives it to kube-system alone."""
         if site.cluster.distribution.critical_quota:
@@ -116,11 +120,12 @@ def policy(site: Site) -> dict[str, Any]:
         "validator": {},
         "sandboxWorkloads": {"enabled": False},
     }
-    release = cluster.system.gpu_driver_version
-    chosen = {"driver": {"version": release}} if release is not None else {}
     own = gpu_values.cluster_policy(site.choice.values)
-    layers: list[Mapping[str, Any]] = [cluster_install(cluster).values, images(site), chosen, own]
-    return reduce(merge, layers, base)
+    stated = cluster.system.gpu_driver_version is not None
+    chosen = {"driver": {"version": gpu_drivers.shared_version(site)}} if stated else {}
+    layers: list[Mapping[str, Any]] = [cluster_install(cluster).values, images(site), own, chosen]
+    spec = reduce(merge, layers, base)
+    return gpu_values.leave_driver(spec) if gpu_drivers.by_pool(cluster) else spec
 
 
 def critical_quota(site: Site) -> Resource:

@@ -77,6 +77,40 @@ def cluster_policy(values: Mapping[str, Any]) -> dict[str, Any]:
     return merge({name: value for name, value in found.items() if value != {}}, moved)
 
 
+CLUSTER_WIDE = ("enabled", "version", "nvidiaDriverCRD")
+"""Values of `driver` that are of all pools, or are no field of an NVIDIADriver."""
+
+OF_AN_IMAGE = ("image", "imagePullPolicy", "manager", "repository", "version")
+"""Fields of the driver that a ClusterPolicy leaves to NVIDIADrivers, which alone the operator reads then."""
+
+OF_A_DRIVER = {
+    "upgradePolicy.gpuPodDeletion": "upgradePolicy.podDeletion",
+    "repoConfig.configMapName": "repoConfig.name",
+    "licensingConfig.configMapName": "licensingConfig.name",
+    "virtualTopology.config": "virtualTopologyConfig.name",
+}
+"""Values of `driver` with another name in an NVIDIADriver (deployments/gpu-operator/templates/nvidiadriver.yaml)."""
+
+
+def nvidia_driver(values: Any) -> dict[str, Any]:
+    """Return the fields of an NVIDIADriver that follow from the chart's values of the driver."""
+    found = {key: value for key, value in values.items() if key not in CLUSTER_WIDE} if isinstance(values, dict) else {}
+    moved: dict[str, Any] = {}
+    for path, target in OF_A_DRIVER.items():
+        value = lookup(found, path)
+        if value not in (None, ""):
+            moved = merge(moved, nest_value(target, value))
+        found = drop_path(found, path.split("."))
+    return merge({name: value for name, value in found.items() if value != {}}, moved)
+
+
+def leave_driver(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the spec of a ClusterPolicy without the release of the driver, which NVIDIADrivers name by pool."""
+    for name in OF_AN_IMAGE:
+        spec = drop_path(spec, ["driver", name])
+    return dict(spec)
+
+
 def drop_path(values: Mapping[str, Any], path: list[str]) -> dict[str, Any]:
     """Return values without the one at a path."""
     first, *rest = path

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from trainyard.base.documents import dump, load
 from trainyard.base.labels import TEAM
 from trainyard.base.quantities import parse_duration
 from trainyard.base.versions import order
-from trainyard.render.operators.base import Operator, Site, merge
+from trainyard.render.operators import kueue_conflicts
+from trainyard.render.operators.base import Conflict, Operator, Site, merge
+from trainyard.render.operators.kueue_conflicts import CONFIGURATION
 from trainyard.render.sizing import nvlink
 from trainyard.specs import Cluster
 from trainyard.specs.releases.facts import lookup
 from trainyard.upstream.workloads import carriers
-
-CONFIGURATION = "managerConfig.controllerManagerConfigYaml"
-"""The chart's value that holds the whole configuration, as one text (kueue v0.19.2 charts/kueue/values.yaml)."""
 
 READY_MINUTES = 30
 """How long an admitted job may take until all its pods are ready: image pulls of tens of GB included."""
@@ -105,6 +104,10 @@ class Kueue(Operator):
         named = {item.get("name") for item in listed if isinstance(item, Mapping)}
         gates = [*(item for item in ours if item["name"] not in named), *listed]
         return merge(found, {"controllerManager": {"featureGates": gates}})
+
+    def conflicts(self, site: Site) -> Iterator[Conflict]:
+        """Yield what a configuration of the file's own takes away from the cluster's fields."""
+        yield from kueue_conflicts.conflicts(site)
 
 
 def configuration(cluster: Cluster) -> dict[str, Any]:

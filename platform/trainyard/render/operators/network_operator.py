@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 from trainyard.base.labels import POOL
 from trainyard.render.operators import nic_configuration
 from trainyard.render.operators import sriov_network_operator as sriov
-from trainyard.render.operators.base import Operator, Site, tolerations
+from trainyard.render.operators.base import Conflict, Operator, Site, tolerations
+from trainyard.render.operators.stated_values import check_folders, if_false, if_true
 from trainyard.render.parts.health import by_field
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing.fabrics import devices
@@ -27,6 +28,8 @@ API = "mellanox.com/v1alpha1"
 ADDRESSES = "nv-ipam.nvidia.com/v1alpha1"
 
 HEALTH = by_field("state", waiting="Waiting for the operator", healthy="ready", degraded="error", reason="reason")
+
+CHART = "Mellanox/network-operator v26.4.1 deployment/network-operator"
 
 UNEQUAL = [
     {"name": "cni-plugins", "requests": {"cpu": "100m", "memory": "50Mi"}, "limits": {"cpu": "300m", "memory": "200Mi"}}
@@ -53,6 +56,20 @@ class NetworkOperator(Operator):
         if nic_configuration.configures(site.cluster):
             values["maintenanceOperator"] = {"enabled": True}
         return values
+
+    def conflicts(self, site: Site) -> Iterator[Conflict]:
+        """Yield what the fabric needs and values take away, and folders that are not those of the nodes."""
+        applied = {"upgradeCRDs": "Argo CD applies the definitions already; remove it"}
+        yield from if_true(site, applied, f"{CHART}/templates/upgrade-crd-hook.yaml", breaks=False)
+        if makes_functions(site):
+            why = "attach 'sriov' needs it; remove it, or add sriov-network-operator to operators"
+            yield from if_false(site, {"sriovNetworkOperator.enabled": why}, f"{CHART}/values.yaml")
+            yield from sriov.check_configuration(site, "sriov-network-operator.")
+        if nic_configuration.configures(site.cluster):
+            why = "qos by the operator drains nodes with it; remove it"
+            yield from if_false(site, {"maintenanceOperator.enabled": why}, f"{CHART}/values.yaml")
+        folders = {"binaries": "operator.cniBinDirectory", "config": "operator.cniNetworkDirectory"}
+        yield from check_folders(site, f"{CHART}/templates/operator.yaml", **folders)
 
     def own(self, site: Site) -> Iterator[Resource]:
         """Yield the configuration of the SR-IOV operator that it brings along."""

@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 from trainyard.base.labels import POOL
 from trainyard.render.operators import nic_configuration
-from trainyard.render.operators.base import Operator, Site
+from trainyard.render.operators.base import Conflict, Operator, Site
+from trainyard.render.operators.stated_values import check_folders, if_true, leaves, stated
 from trainyard.render.parts.health import by_field
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing.fabrics.devices import functions_per_nic, pool_resource, reports_numa
@@ -50,6 +51,25 @@ class SriovNetworkOperator(Operator):
     def hardware(self, site: Site) -> Iterator[Resource]:
         """Yield the policies of all pools."""
         yield from policies(site)
+
+    def conflicts(self, site: Site) -> Iterator[Conflict]:
+        """Yield a second configuration, and folders that are not those of the nodes."""
+        yield from check_configuration(site)
+
+
+CHART = "k8snetworkplumbingwg/sriov-network-operator v1.6.0 deployment/sriov-network-operator-chart"
+
+
+def check_configuration(site: Site, section: str = "") -> Iterator[Conflict]:
+    """Yield values of the chart's own SriovOperatorConfig, which ours takes the place of; and the plugins' folder."""
+    inside, source = f"{section}sriovOperatorConfig", f"{CHART}/templates/sriovoperatorconfig.yaml"
+    why = "operators/ has the SriovOperatorConfig already; remove it"
+    yield from if_true(site, {f"{inside}.deploy": why}, source)
+    for name, _ in leaves(stated(site, inside) or {}):
+        if name and name.partition(".")[0] != "deploy":
+            message = f"{inside}.{name} has no effect, as Trainyard renders the SriovOperatorConfig; remove it"
+            yield Conflict(f"{inside}.{name}", message, source, breaks=False)
+    yield from check_folders(site, f"{CHART}/values.yaml", binaries=f"{section}operator.cniBinPath")
 
 
 def plugin_folder(site: Site) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from trainyard.base.labels import NETWORKS, OURS, ULIMITS
 from trainyard.base.manifests import Identity, identity_of
 from trainyard.base.system.once import once
 from trainyard.render.kinds import available, companions
-from trainyard.render.parts import network
+from trainyard.render.parts import gang, network
 from trainyard.render.sizing import nvlink
 from trainyard.render.sizing.base import Attached
 from trainyard.render.sizing.fabrics import Share, fabric_type
@@ -39,9 +39,6 @@ BASELINE = (
     *("SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"),
 )
 """Capabilities that a container may add at a level (pod-security-admission v0.35 policy/check_capabilities_*.go)."""
-
-SCHEDULERS = {"volcano": "volcano", "scheduler-plugins": "scheduler-plugins-scheduler"}
-"""By operator, the scheduler that it brings beside Kubernetes' own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +85,7 @@ def of(
         "scratch": sorted(
             {disks.storage for pool in cluster.pools.values() if (disks := pool.local_disks) and disks.storage}
         ),
-        "schedulers": ("default-scheduler", *(SCHEDULERS[key] for key in SCHEDULERS if key in cluster.operators)),
+        "schedulers": ("default-scheduler", *schedulers(cluster)),
         "runtimeclasses": cluster.runtime_classes,
         "taints": sorted(
             {str(toleration["key"]) for pool in cluster.pools.values() for toleration in pool.tolerations()}
@@ -190,3 +187,9 @@ def is_template(identity: Identity, team: str) -> bool:
     """Whether an object makes claims of devices for a team's pods."""
     of_group = (identity.group, identity.kind) == ("resource.k8s.io", "ResourceClaimTemplate")
     return of_group and identity.namespace in {"", team}
+
+
+def schedulers(cluster: Cluster) -> tuple[str, ...]:
+    """Return the schedulers that operators of the cluster bring beside Kubernetes' own, by their names in pods."""
+    names = {"volcano": "volcano", gang.OPERATOR: gang.scheduler(cluster)}
+    return tuple(name for operator, name in names.items() if operator in cluster.operators)

@@ -76,8 +76,14 @@ class Need(Spec):
     """Another operator that must, or must not, be there too."""
 
     operator: Name
+    value: Text | None = None
+    """Path of a switch in the chart's values with which alone this counts."""
     why: Text
     source: Text
+
+    def counts(self, values: Mapping[str, Any]) -> bool:
+        """Whether it holds under a cluster's values."""
+        return self.value is None or lookup(values, self.value) is True
 
 
 class Use(Spec):
@@ -173,6 +179,8 @@ class Facts(Spec):
     """False for a project that others install, or that comes with another's chart."""
     fills_secret: SubdomainName | None = None
     """Secret that comes empty, and that the operator fills with the certificate of its webhook."""
+    renames_secret: tuple[Text, ...] = ()
+    """Paths of chart values that change the name of this Secret."""
     has_types: StrictBool = True
     """False for a project that defines no kinds of its own, so that nobody misses its API types."""
     crds: tuple[SubdomainName, ...] = ()

@@ -59,6 +59,9 @@ FILE = Rule(
     layer="node",
 )
 
+PARTS = {"driver": "driver", "toolkit": "toolkit", "devicePlugin": "device plugin"}
+"""Sections of the GPU Operator's values for what the nodes of a distribution may have, and what each is called."""
+
 
 @CLUSTER.check()
 def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
@@ -108,10 +111,10 @@ def check_values(cluster: Cluster, source: Source) -> Iterator[Finding]:
     if choice is None or not choice.managed:
         return
     for name, install in list(installs(cluster).items())[:1]:
-        for section, by in (("driver", install.driver), ("toolkit", install.toolkit)):
-            if by == "system" and lookup(choice.values, f"{section}.enabled") is True:
+        for section, called in PARTS.items():
+            if not install.values[section]["enabled"] and lookup(choice.values, f"{section}.enabled") is True:
                 title = cluster.distribution_of(name).title
-                message = f"{section}.enabled is true, but nodes on {title} have the {section} already; remove it"
+                message = f"{section}.enabled is true, but nodes on {title} have the {called} already; remove it"
                 yield DRIVER.at(source, ("operators", GPU_OPERATOR, "values", section, "enabled"), message)
 
 

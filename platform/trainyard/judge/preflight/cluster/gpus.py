@@ -8,6 +8,8 @@ from trainyard.base.documents import Path
 from trainyard.base.findings import Finding, Severity
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.subjects import CLUSTER
+from trainyard.render.operators import gpu_parts
+from trainyard.render.operators.base import merge
 from trainyard.render.sizing.gpus import fits, profiles
 from trainyard.specs import Cluster
 from trainyard.specs.models.gpus import Mig
@@ -145,13 +147,16 @@ def check_values(cluster: Cluster, source: Source) -> Iterator[Finding]:
     if choice is None or not choice.managed:
         return
     cut = any(pool.mig is not None for pool in cluster.pools.values())
-    shared = any(pool.sharing is not None for pool in cluster.pools.values())
-    for section, field, ours in (
-        ("mig", "strategy", cut),
-        ("migManager", "config", cut),
-        ("devicePlugin", "config", shared),
-    ):
-        values = choice.values.get(section)
-        if ours and isinstance(values, Mapping) and field in values:
-            message = f"{section}.{field} follows from the pools; remove it here"
-            yield VALUES.at(source, ("operators", OPERATOR, "values", section, field), message)
+    ours = {
+        "mig": {"strategy": gpu_parts.strategy(cluster)} if cut else {},
+        "migManager": gpu_parts.of_manager(cluster),
+        "devicePlugin": gpu_parts.of_plugin(cluster),
+    }
+    for section, derived in ours.items():
+        own = choice.values.get(section)
+        if not isinstance(own, Mapping):
+            continue
+        for field in derived:
+            if field in own and merge(derived, {field: own[field]}) != derived:
+                message = f"{section}.{field} follows from the pools; remove it here"
+                yield VALUES.at(source, ("operators", OPERATOR, "values", section, field), message)

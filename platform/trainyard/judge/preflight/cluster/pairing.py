@@ -121,9 +121,10 @@ def check_company(site: Site, source: Source) -> Iterator[Finding]:
     """Yield operators that are missed, that must not be there, or that are too old for this one."""
     chosen = site.cluster.operators
     for need in site.facts.needs:
-        if need.operator not in chosen:
+        if need.operator not in chosen and need.counts(site.choice.values):
             message = f"{site.name} needs {need.operator}: {need.why}; add it to operators"
-            yield NEEDS.at(source, site.at, message, key=True, source=need.source)
+            where = site.at if need.value is None else (*site.at, "values", *need.value.split("."))
+            yield NEEDS.at(source, where, message, key=True, source=need.source)
     for need in site.facts.excludes:
         if need.operator in chosen:
             message = f"{site.name} conflicts with {need.operator}: {need.why}; remove one"

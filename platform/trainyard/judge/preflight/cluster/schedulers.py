@@ -8,7 +8,8 @@ from trainyard.base.documents import Path
 from trainyard.base.findings import Finding, Severity
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.subjects import CLUSTER
-from trainyard.render.operators.kueue import CONFIGURATION, Kueue, configuration
+from trainyard.render.operators.kueue import Kueue, configuration
+from trainyard.render.operators.kueue_conflicts import CONFIGURATION
 from trainyard.specs import Cluster, Queue
 from trainyard.specs.releases.facts import lookup
 from trainyard.specs.sources import Source

@@ -12,7 +12,7 @@ from trainyard.base.labels import GIVE_DEVICES, PRIORITY, QUEUE, is_of
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.subjects import RESOLVED, RUN, Planned
 from trainyard.render.kinds import Kind, Resolved
-from trainyard.render.tenancy.allowance import SCHEDULERS
+from trainyard.render.tenancy.allowance import schedulers
 from trainyard.specs import Patch
 from trainyard.upstream.workloads import LISTS as KEYED
 
@@ -150,7 +150,7 @@ def is_list_of_maps(value: Any) -> bool:
 def beyond(run: Resolved, patch: Patch, at: Path) -> Iterator[Finding]:
     """Yield fields of a patch that other fields of the job say, or that leave pods where they never start."""
     source, grace = run.run.source, run.sizing.grace.value
-    there = {name for operator, name in SCHEDULERS.items() if operator in run.run.cluster.operators}
+    there = {*schedulers(run.run.cluster)}
     for path, said in fields(patch.merge):
         last = path[-1]
         if last in COUNTS and patch.object == run.kind.object_kind and said is not None:
