@@ -3,7 +3,8 @@
 Why: Otherwise the program fails at its first step, or emulates bf16 at a fraction of the speed.
 Fix: use fp16 and another attention, or newer GPUs: bf16 and flash attention 2 from A100 on, FP8 from H100 on.
 Source: NVIDIA/TransformerEngine transformer_engine/pytorch/quantization.py; Dao-AILab/flash-attention v2.8 README.md;
- huggingface/accelerate 1.15.0.dev0 src/accelerate/commands/launch.py; CUDA C++ programming guide 13.0
+ huggingface/accelerate 1.15.0.dev0 src/accelerate/commands/launch.py; CUDA C++ programming guide 13.0;
+ huggingface/trl trl/trainer/model_config.py (dtype); pytorch/torchtitan v0.2.2 torchtitan/config/job_config.py Training
 """
 
 from collections.abc import Iterator
@@ -20,6 +21,10 @@ FP8 = {"fp8", "e4m3", "hybrid"}
 WANTS: dict[str, tuple[str, set[str] | None, Severity]] = {
     "--bf16": ("bf16", None, Severity.WARNING),
     "--amp-dtype": ("bf16", BF16, Severity.WARNING),
+    "--dtype": ("bf16", BF16, Severity.WARNING),
+    "--torch-dtype": ("bf16", BF16, Severity.WARNING),
+    "--training.dtype": ("bf16", BF16, Severity.WARNING),
+    "--training.mixed-precision-param": ("bf16", BF16, Severity.WARNING),
     "--precision": ("bf16", BF16, Severity.WARNING),
     "--trainer.precision": ("bf16", BF16, Severity.WARNING),
     "trainer.precision": ("bf16", BF16, Severity.WARNING),
@@ -31,7 +36,8 @@ WANTS: dict[str, tuple[str, set[str] | None, Severity]] = {
 """By option: the feature that a program uses, the values that ask for it (None: any that is not off), the severity.
 
 `--bf16` is of Transformers and Megatron-LM, `--amp-dtype` of timm, `--precision` of Lightning, `--mixed-precision` of
-Accelerate, `--attn-implementation` of TRL, the others of Megatron-LM.
+Accelerate, `--dtype`, `--torch-dtype` and `--attn-implementation` of TRL, `--training.` of torchtitan, the others of
+Megatron-LM.
 """
 
 FP8_PRECISION = "--mixed-precision"

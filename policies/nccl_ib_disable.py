@@ -2,7 +2,7 @@
 
 Why: NCCL then uses TCP or host memory at a fraction of the speed, without any warning.
 Fix: remove the variable; NCCL then uses the fastest transport that it finds.
-Source: NVIDIA/nccl 2.30 docs/userguide/source/env.rst
+Source: NVIDIA/nccl 2.30 docs/userguide/source/env.rst; ofiwg/libfabric v2.2 man/fabric.7.md FI_PROVIDER
 """
 
 from collections.abc import Iterator
@@ -22,6 +22,9 @@ from trainyard.checks import (
 
 DIRECT = "NCCL_NET_GDR_LEVEL"
 """How near GPU and NIC must be for GPUDirect RDMA."""
+
+PROVIDERS = "FI_PROVIDER"
+"""Names of libfabric's providers that programs may use; after a `^`, of those that they may not."""
 
 SWITCHES = {"NCCL_P2P_DISABLE": "NVLink", "NCCL_SHM_DISABLE": "shared memory"}
 """The link between GPUs of one pod that a number other than 0 turns off."""
@@ -56,6 +59,8 @@ def turns_off(variable: Variable, devices: list[str]) -> bool:
     own = any(name != EFA for name in devices)
     if variable.name == DIRECT:
         return (variable.value or "").strip().upper() in {"LOC", "0"}
+    if variable.name == PROVIDERS:
+        return EFA in devices and not names_efa(variable.value or "")
     if variable.name == "NCCL_NET":
         return (variable.value or "").lower() in ({"socket"} if own else {"socket", "ib"})
     return variable.name == "NCCL_IB_DISABLE" and own and is_on(variable.value or "")
@@ -64,3 +69,9 @@ def turns_off(variable: Variable, devices: list[str]) -> bool:
 def is_on(value: str) -> bool:
     """Say whether NCCL reads a value as yes: a number other than 0."""
     return (whole_number(value.strip()) or 0) != 0
+
+
+def names_efa(value: str) -> bool:
+    """Say whether a list of libfabric's providers leaves EFA to programs; an empty one leaves all."""
+    allowed, names = not value.startswith("^"), {name.strip().lower() for name in value.lstrip("^").split(",")}
+    return not value or ("efa" in names) == allowed

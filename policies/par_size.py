@@ -62,6 +62,19 @@ TITAN_FILE = "--job.config-file"
 REPLICAS = "--fault-tolerance."
 """What options of torchtitan begin with by which several runs make one world."""
 
+OWN = {
+    f"--{name}{end}": kind
+    for kind, names in {
+        "tensor": ("tensor-parallel", "tp"),
+        "pipeline": ("pipeline-parallel", "pp"),
+        "context": ("context-parallel", "cp"),
+        "expert": ("expert-parallel", "ep"),
+    }.items()
+    for name in names
+    for end in ("", "-size", "-degree")
+}
+"""Options of one's own programs, whose names say what they are; how such a program uses them is not known."""
+
 FROM_ELSEWHERE = {"--yaml-cfg", "--use-checkpoint-args", "--tensor-parallel-num-weight-shards"}
 """Options by which Megatron-LM takes its sizes from somewhere else, or counts one more."""
 
@@ -80,6 +93,7 @@ def check(world: World) -> Iterator[Problem]:
                 yield from dense(found, sizes)
                 if trainer in EXACT:
                     yield from all_ranks(found, sizes)
+            yield from of_own_program(found)
             if moved(found):
                 continue
             yield from experts(found)
@@ -134,6 +148,19 @@ def dense(found: Ranks, sizes: dict[str, str]) -> Iterator[Problem]:
         return
     parts = {sizes[name]: value for name, value in given.items()}
     yield Problem(place(found, *given), no_divisor(found, parts))
+
+
+def of_own_program(found: Ranks) -> Iterator[Problem]:
+    """Yield sizes of a program of one's own by which the ranks cannot be grouped, whatever else it does."""
+    given = {kind: (name, value) for name, kind in OWN.items() if (value := size(found, name)) and value > 1}
+    groups = [{kind: found_size} for kind, found_size in given.items()]
+    dense_sizes = {kind: found_size for kind, found_size in given.items() if kind != "expert"}
+    for group in [*groups, dense_sizes] if len(dense_sizes) > 1 else groups:
+        parts = {kind: value for kind, (_, value) in group.items()}
+        if found.total > 1 and found.total % prod(parts.values()):
+            names = [name for name, _ in group.values()]
+            yield Problem(place(found, *names), no_divisor(found, parts), severity=Severity.WARNING)
+            return
 
 
 def all_ranks(found: Ranks, sizes: dict[str, str]) -> Iterator[Problem]:

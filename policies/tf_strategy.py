@@ -1,4 +1,4 @@
-"""A TFJob with parameter servers must not train with MultiWorkerMirroredStrategy.
+"""A job with parameter servers must not train with MultiWorkerMirroredStrategy.
 
 Why: That strategy knows workers only. It refuses tasks of type ps, or the servers wait and do nothing.
 Fix: use ParameterServerStrategy, or remove the role of the parameter servers.
@@ -9,7 +9,7 @@ Source: tensorflow v2.19 tensorflow/python/distribute/multi_worker_util.py; trai
 import re
 from collections.abc import Iterator
 
-from trainyard.checks import Problem, Severity, World, arguments
+from trainyard.checks import Problem, Severity, TrainingJob, World, arguments
 
 SEVERITY = Severity.WARNING
 
@@ -18,14 +18,21 @@ STRATEGY = re.compile(r"multi[-_]?worker[-_]?mirrored(?:[-_]?strategy)?", re.IGN
 
 
 def check(world: World) -> Iterator[Problem]:
-    """Look at the arguments of TFJobs with parameter servers."""
+    """Look at the arguments of jobs for TensorFlow with parameter servers."""
     for job in world.training_jobs():
-        servers = job.manifest.get("spec", "tfReplicaSpecs", "PS")
-        if job.manifest.kind != "TFJob" or not isinstance(servers, dict) or servers.get("replicas", 1) == 0:
+        servers = next((pods.name for pods in job.pod_sets() if pods.name.lower() == "ps" and pods.count), None)
+        if servers is None or not is_tensorflow(job):
             continue
         for pods in job.pod_sets():
             for _, options in arguments(pods):
                 for name, (place, value) in options.items():
                     if "strategy" in name.lower() and STRATEGY.fullmatch(value):
-                        message = f"{name} is {value}, which has no parameter servers, but role PS has some"
+                        message = f"{name} is {value}, which has no parameter servers, but role {servers} has some"
                         yield Problem(place, f"{message}; remove the role, or use another strategy")
+
+
+def is_tensorflow(job: TrainingJob) -> bool:
+    """Say whether TensorFlow learns its tasks: from the operator of a TFJob, or from a variable of the pods."""
+    return job.manifest.kind == "TFJob" or any(
+        variable.name == "TF_CONFIG" for pods in job.pod_sets() for variable in pods.variables(init=False)
+    )

@@ -91,7 +91,18 @@ def launched(pods: Pods) -> Iterator[Launched]:
 def _launched(pods: Pods) -> Iterator[Launched]:
     for path, words in pods.once(command_lines):
         for name in [name for name in (word.text.rpartition("/")[2] for word in words) if name in LAUNCHERS][:1]:
-            yield Launched(path, name, all_options(pods, path, words))
+            own = options(pods.manifest, words[: program_at(words, name)])
+            yield Launched(path, name, {**all_options(pods, path, words), **own})
+
+
+def program_at(words: list[Word], launcher: str) -> int:
+    """Return where the program of a launcher begins, whose own options come after it; the end where none is seen."""
+    names = [word.text.rpartition("/")[2] for word in words]
+    first = names.index(launcher)
+    return next(
+        (at for at in range(first, len(words)) if names[at].endswith(".py") or names[at] in {"-m", "--module"}),
+        len(words),
+    )
 
 
 def arguments(pods: Pods) -> Iterator[tuple[Path, dict[str, tuple[Place, str]]]]:
