@@ -21,7 +21,12 @@ from trainyard.specs import Cluster
 from trainyard.upstream.apiserver import Judge, catalog
 from trainyard.upstream.kueue.model.queues import PROVISIONING
 
-CLASS = {"image": "al2023@v20260810", "role": "nodes", "subnets": ["subnet-1"], "securityGroups": ["sg-1"]}
+CLASS = {
+    "image": "al2023@v20260810",
+    "role": "nodes",
+    "subnets": ["subnet-0a1b2c3d"],
+    "securityGroups": ["sg-0a1b2c3d"],
+}
 OPERATORS = {**CLUSTER["operators"], "karpenter": {"version": "1.14.1", "managed": False}}
 BLOCK = {"id": "cr-1", "starts": "2026-12-10T11:30Z", "ends": "2026-12-24T11:30Z", "earlyMinutes": 40}
 QUEUED = "queued-provisioning.gke.io"

@@ -9,7 +9,12 @@ import pytest
 from make import CLUSTER, fields, make_cluster, make_source
 from trainyard.judge.preflight.cluster.scaling import check
 
-CLASS = {"image": "al2023@v20260810", "role": "nodes", "subnets": ["subnet-1"], "securityGroups": ["sg-1"]}
+CLASS = {
+    "image": "al2023@v20260810",
+    "role": "nodes",
+    "subnets": ["subnet-0a1b2c3d"],
+    "securityGroups": ["sg-0a1b2c3d"],
+}
 KARPENTER = {**CLUSTER["operators"], "karpenter": {"version": "1.14.1", "managed": False}}
 GPUS = {"queues": {"research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 32}}}}}
 

@@ -20,8 +20,15 @@ ProvisioningClass = Literal[
 """Classes of ProvisioningRequests: GKE's flex-start, and those of cluster-autoscaler (kubernetes/autoscaler
 cluster-autoscaler/apis/provisioningrequest/autoscaling.x-k8s.io/v1/types.go)."""
 
-SubnetId = Annotated[StrictStr, Form(r"subnet-[0-9a-z]+", "the ID of a subnet such as subnet-0a1b2c3d4e5f60718")]
-SecurityGroupId = Annotated[StrictStr, Form(r"sg-[0-9a-z]+", "the ID of a security group such as sg-0a1b2c3d4e5f60718")]
+DIGITS = r"(?:[0-9a-f]{8}|[0-9a-f]{17})"
+"""End of an ID of EC2 (Amazon EC2 user guide, resource IDs: 8 digits in the oldest accounts, 17 since 2016)."""
+
+SubnetId = Annotated[
+    StrictStr, Form(f"subnet-{DIGITS}", "the ID of a subnet with 17 digits such as subnet-0a1b2c3d4e5f60718")
+]
+SecurityGroupId = Annotated[
+    StrictStr, Form(f"sg-{DIGITS}", "the ID of a security group with 17 digits such as sg-0a1b2c3d4e5f60718")
+]
 ImageAlias = Annotated[
     StrictStr,
     Form(r"(?:al2023|bottlerocket)@v?[0-9][0-9.]*", "a release of EKS's images such as al2023@v20260810"),
