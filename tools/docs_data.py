@@ -13,8 +13,6 @@ from trainyard.base.versions import order
 from trainyard.render.kinds import kinds
 from trainyard.render.kinds.behaviour import EVENTS
 from trainyard.render.operators.listing import listing
-from trainyard.specs.cuda import majors
-from trainyard.specs.gpus import generations
 from trainyard.specs.releases import Facts, Release, releases
 from trainyard.specs.shapes import Shape, names, preset
 
@@ -30,15 +28,6 @@ These are the presets for `shape` of a [pool](cluster.md#pools). `make docs` wri
 `platform/trainyard/specs/shapes`. A source *assumed* means that nobody measured or documented the fact, so compare it
 with a node (`kubectl get node -o yaml`, `lscpu`, `nvidia-smi topo -m`). Describe other machines
 [in the cluster's file](cluster.md#poolsshape)."""
-
-GPUS = """\
-Generations of GPUs, by which drivers, images and precisions are checked. `make docs` writes this page from
-`platform/trainyard/specs/gpus`. A pool names the release of its driver with `system: {gpuDriverVersion: ...}`
-([pools](../pools.md#drivers-of-pools)). A source *assumed* means that no document was found."""
-
-CUDA = """\
-A driver runs programs of all minor releases of its CUDA, and of older ones. Older drivers run only images with the
-forward compatibility package for them, which [`olderDrivers`](job.md#field-image-olderDrivers) of an image lists."""
 
 COLUMNS = ("shape", "GPUs", "NICs of the fabric", "NUMA nodes", "CPUs", "memory", "local disk")
 """Of the table of shapes."""
@@ -69,43 +58,6 @@ def behaviours() -> Iterator[str]:
         if type(kind).__module__.startswith("trainyard."):
             yield from ("", f"## {name}", "", "| when | what happens |", "|---|---|")
             yield from (f"| {words} | {cell(getattr(kind.behaviour, field))} |" for field, words in EVENTS.items())
-
-
-def gpus_page() -> Iterator[str]:
-    """Yield the page on generations of GPUs."""
-    columns = ("generation", "products", "NVIDIA driver", "CUDA or ROCm", "kernel modules", "lacks", "partitions")
-    yield from ("# GPUs", "", *GPUS.splitlines(), "", f"| {' | '.join(columns)} |", "|---" * len(columns) + "|")
-    for name, row in generations().items():
-        cells = (
-            f"[{row.title}](#{name})",
-            row.called,
-            reach(row.first_driver, row.last_driver) if row.vendor == "nvidia" else "",
-            reach(row.first_cuda, row.last_cuda),
-            ", ".join(row.modules) if row.vendor == "nvidia" else "",
-            ", ".join(row.lacks),
-            ", ".join(row.partitions),
-        )
-        yield f"| {' | '.join(map(cell, cells))} |"
-    yield from (
-        "",
-        "## CUDA",
-        "",
-        *CUDA.splitlines(),
-        "",
-        "| CUDA | oldest driver | came with | source |",
-        "|---|---|---|---|",
-    )
-    for number, major in majors().items():
-        came = ", ".join(f"{release}: {branch}" for release, branch in major.drivers.items())
-        yield f"| {number}.x | {major.first_driver} | {came} | {cell('; '.join(major.sources.values()))} |"
-    for name, row in generations().items():
-        yield from ("", f"## {name}", "", f"{row.title}: {row.called}.", "", "| fact | source |", "|---|---|")
-        yield from (f"| `{field}` | {cell(source)} |" for field, source in row.sources.items())
-
-
-def reach(first: object, last: object) -> str:
-    """Return a range of releases: from the first on, or up to the last."""
-    return f"{first} to {last}" if last is not None else f"from {first} on"
 
 
 def shapes() -> Iterator[str]:

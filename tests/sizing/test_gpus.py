@@ -15,6 +15,7 @@ from trainyard.render.sizing.machines import machine
 from trainyard.render.sizing.quota import amounts
 from trainyard.render.sizing.starts import document
 from trainyard.specs import Quota
+from trainyard.specs.shapes import names, preset
 
 CUT = {"layout": {"3g.40gb": 1, "1g.10gb": 4}}
 POOLS = {
@@ -120,23 +121,82 @@ NOT_HELD = {
 
 def test_one_gpu_holds_what_finds_slices():
     """The known layouts of NVIDIA's guide fit, what overlaps does not, and a search of all places says the same."""
-    known = gpus.profiles("NVIDIA-H100-80GB-HBM3")
-    assert all(gpus.fits(layout, known) for layout in HELD.values())
-    assert not any(gpus.fits(layout, known) for layout in NOT_HELD.values())
+    h100 = "NVIDIA-H100-80GB-HBM3"
+    known = gpus.profiles(h100)
+    assert all(gpus.fits(layout, h100) for layout in HELD.values())
+    assert not any(gpus.fits(layout, h100) for layout in NOT_HELD.values())
     names = ["1g.10gb", "2g.20gb", "3g.40gb", "4g.40gb"]
     for counts in product(range(4), range(4), range(3), range(2)):
         layout = {name: count for name, count in zip(names, counts, strict=True) if count}
-        assert not layout or gpus.fits(layout, known) == brute(layout, known), layout
+        assert not layout or gpus.fits(layout, h100) == brute(layout, known), layout
+
+
+MOST = {
+    "NVIDIA-A30": {"1g.6gb": 4, "2g.12gb": 2, "4g.24gb": 1, "1g.6gb+me": 1, "2g.12gb+me": 1},
+    "NVIDIA-A100-SXM4-40GB": {"1g.5gb": 7, "1g.10gb": 4, "2g.10gb": 3, "3g.20gb": 2, "4g.20gb": 1, "7g.40gb": 1},
+    "NVIDIA-A100-80GB-PCIe": {"1g.10gb": 7, "1g.20gb": 4, "2g.20gb": 3, "3g.40gb": 2, "4g.40gb": 1, "7g.80gb": 1},
+    "NVIDIA-H100-PCIe": {"1g.10gb": 7, "1g.10gb+me": 1, "1g.20gb": 4, "2g.20gb": 3, "3g.40gb": 2, "7g.80gb": 1},
+    "NVIDIA-H100-NVL": {"1g.12gb": 7, "1g.24gb": 4, "2g.24gb": 3, "3g.47gb": 2, "4g.47gb": 1, "7g.94gb": 1},
+    "NVIDIA-GH200-480GB": {"1g.12gb": 7, "1g.24gb": 4, "2g.24gb": 3, "3g.48gb": 2, "4g.48gb": 1, "7g.96gb": 1},
+    "NVIDIA-GH200-144G-HBM3e": {"1g.18gb": 7, "1g.36gb": 4, "2g.36gb": 3, "3g.72gb": 2, "4g.72gb": 1, "7g.144gb": 1},
+    "NVIDIA-H200": {"1g.18gb": 7, "1g.35gb": 4, "2g.35gb": 3, "3g.71gb": 2, "4g.71gb": 1, "7g.141gb": 1},
+    "NVIDIA-B200": {"1g.23gb": 7, "1g.45gb": 4, "2g.45gb": 3, "3g.90gb": 2, "4g.90gb": 1, "7g.180gb": 1},
+    "NVIDIA-GB200": {"1g.23gb": 7, "1g.47gb": 4, "2g.47gb": 3, "3g.93gb": 2, "4g.93gb": 1, "7g.186gb": 1},
+    "NVIDIA-B300-SXM6-AC": {"1g.34gb": 7, "1g.67gb": 4, "2g.67gb": 3, "3g.135gb": 2, "4g.135gb": 1, "7g.269gb": 1},
+    "NVIDIA-GB300": {"1g.35gb": 7, "1g.70gb": 4, "2g.70gb": 3, "3g.139gb": 2, "4g.139gb": 1, "7g.278gb": 1},
+    "NVIDIA-RTX-PRO-6000-Blackwell-Server-Edition": {
+        "1g.24gb": 4,
+        "2g.48gb": 2,
+        "4g.96gb": 1,
+        "1g.24gb+me": 1,
+        "1g.24gb+gfx": 4,
+        "1g.24gb+me.all": 1,
+        "1g.24gb-me": 4,
+        "2g.48gb+gfx": 2,
+        "2g.48gb+me.all": 1,
+        "2g.48gb-me": 2,
+        "4g.96gb+gfx": 1,
+    },
+}
+"""How many devices of a profile one GPU holds: NVIDIA/mig-parted v0.15.0 config-default.yaml and builder_test.go."""
+
+
+@pytest.mark.parametrize(("gpu", "most"), MOST.items(), ids=MOST)
+def test_one_gpu_holds_as_many_devices_as_nvidia_says(gpu, most):
+    """What MIG manager's own configurations cut fits, and one device more does not."""
+    assert set(most) <= set(gpus.profiles(gpu))
+    for profile, count in most.items():
+        assert gpus.fits({profile: count}, gpu), profile
+        assert not gpus.fits({profile: count + 1}, gpu), profile
+
+
+RTX = {
+    "all engines in one device, none in the rest": ({"1g.24gb+me.all": 1, "1g.24gb-me": 3}, True),
+    "all engines in one device, and some in another": ({"1g.24gb+me.all": 1, "1g.24gb": 1}, False),
+    "the one set twice": ({"1g.24gb+me": 1, "2g.48gb+me.all": 1}, False),
+    "graphics beside computing": ({"1g.24gb+gfx": 2, "2g.48gb": 1}, True),
+}
+
+
+@pytest.mark.parametrize(("layout", "held"), RTX.values(), ids=RTX)
+def test_media_engines_are_there_once(layout, held):
+    """A device with all engines leaves none to the others."""
+    assert gpus.fits(layout, "NVIDIA-RTX-PRO-6000-Blackwell-Server-Edition") == held
+
+
+def test_a_device_is_a_part_of_its_own_model():
+    """A30 has four compute slices, the others seven; unknown models count as the others."""
+    assert [gpus.slices(name) for name in ("NVIDIA-A30", "NVIDIA-H200", "NVIDIA-X1")] == [4, 7, 7]
 
 
 @pytest.mark.parametrize(
-    "shape", ["dgx-h100", "dgx-a100", "dgx-h200", "dgx-b200", "gb200-nvl72", "gke-a2-highgpu-8g", "aws-p5-48xlarge"]
+    "shape", [name for name in names() if (node := preset(name).gpus) and gpus.profiles(node.product)]
 )
 def test_profiles_of_every_shape_are_known(shape):
     """A full device of each model has about as much memory as the GPU itself."""
     node = make_pool(shape=shape).node
     known = gpus.profiles(node.gpus.product)
-    (whole,) = (name for name, place in known.items() if place.compute == 7)
+    whole = max(known, key=lambda name: known[name].memory)
     gigabytes = int(whole.removesuffix("gb").partition(".")[2])
     assert abs(gigabytes - Quantity.parse(node.gpus.memory).value() / 2**30) < 12
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import runpy
 import sys
 from functools import cache
@@ -231,11 +232,21 @@ def test_shape_is_whole(name):
     assert sum(Quantity.parse(numa.memory).value() for numa in shape.numa) == Quantity.parse(shape.memory).value()
     assert sorted(gpu for numa in shape.numa for gpu in numa.gpus) == list(range(shape.gpus.count if shape.gpus else 0))
     assert sorted(nic for numa in shape.numa for nic in numa.nics) == list(range(len(shape.nics)))
-    facts = {"cpus", "memory", "ephemeralStorage", "numa", "reserved", "daemons"}
-    facts |= {"gpus", "labels"} if shape.gpus else set()
-    facts |= {"nics"} if shape.nics else set()
-    facts |= {"virtualFunctions"} if any(nic.virtual_functions for nic in shape.nics) else set()
-    assert facts <= set(shape.sources)
+    facts = set(shape.model_dump(by_alias=True, exclude_unset=True)) - {"sources"}
+    facts |= {"virtualFunctions"} if shape.nics else set()
+    facts |= {"pci"} if any(nic.pci for nic in shape.nics) else set()
+    optional = {"virtualFunctions"} if shape.nics else set()
+    assert facts - optional <= set(shape.sources) <= facts
+    assert {"cpus", "threadsPerCore", "memory", "ephemeralStorage", "numa", "reserved", "daemons"} <= facts
+    assert "virtualFunctions" in shape.sources or not any(nic.virtual_functions for nic in shape.nics)
+
+
+@pytest.mark.parametrize("name", shapes.names())
+def test_sources_are_documents_or_assumptions(name):
+    """A source names a document with the part that says so, or says `assumed`."""
+    sources = preset(name).sources
+    assert not [field for field, source in sources.items() if not re.search(r"[:,;]|measured", source)]
+    assert not [field for field, source in sources.items() if re.search(r"assumed(?![:.,;]|$)", source)]
 
 
 def cpu_list(text: str) -> list[int]:

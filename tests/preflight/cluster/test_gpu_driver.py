@@ -23,6 +23,11 @@ def pool(product: str, **changes: Any) -> dict[str, Any]:
     return {"shape": fields(CPU_NODE, {"gpus": gpus}), "nodes": 2, **changes}
 
 
+def amd(shape: str, driver: str) -> dict[str, Any]:
+    """Return a pool with GPUs of AMD and a release of their driver."""
+    return {"shape": shape, "nodes": 1, "system": {"gpuDriverVersion": driver}}
+
+
 V100 = pool("Tesla-V100-SXM2-32GB")
 
 CASES: dict[str, tuple[dict[str, Any], list[tuple[str, str, str]]]] = {
@@ -74,6 +79,30 @@ CASES: dict[str, tuple[dict[str, Any], list[tuple[str, str, str]]]] = {
     ),
     "a product that is not known": ({"pools": {"new": pool("NVIDIA-R100")}}, []),
     "AMD": ({"pools": {"amd": {"shape": "mi300x", "nodes": 1}}}, []),
+    "MI355X with the driver of ROCm 7": ({"pools": {"amd": amd("mi355x", "30.10.1")}}, []),
+    "MI355X with the driver of ROCm 6": (
+        {"pools": {"amd": amd("mi355x", "6.4.3")}},
+        [
+            (
+                "gpu-driver",
+                "pools.amd.system.gpuDriverVersion",
+                (
+                    "nodes of 'amd' have amdgpu 6.4.3, but MI350 or MI355X needs 30.10 or newer; name such a release "
+                    "in system.gpuDriverVersion"
+                ),
+            )
+        ],
+    ),
+    "MI325X with an older driver of all nodes": (
+        {"pools": {"amd": {"shape": "mi325x", "nodes": 1}}, "system": {"gpuDriverVersion": "6.2.4"}},
+        [("gpu-driver", "system.gpuDriverVersion", "but MI325X needs 6.3 or newer")],
+    ),
+    "MI355X beside NVIDIA's GPUs and their driver": (
+        {"pools": {"amd": {"shape": "mi355x", "nodes": 1}, "h100": H100}, "system": V580},
+        [],
+    ),
+    "MI210 with any driver": ({"pools": {"amd": amd("mi210", "5.4.0")}}, []),
+    "MI300X with a newer driver": ({"pools": {"amd": amd("mi300x", "31.50.0")}}, []),
     "a misspelt shape": ({"pools": {"h100": {"shape": "dgx-h1000", "nodes": 1}}}, []),
     "no GPU Operator": ({"pools": {"v100": V100}, "operators": {}}, []),
 }

@@ -18,6 +18,12 @@ def pools(**others):
 
 PROFILES = "1g.10gb, 1g.20gb, 2g.20gb, 3g.40gb, 4g.40gb, 7g.80gb, 1g.10gb+me"
 
+
+def of(shape, layout):
+    """Return one pool of a shape, whose GPUs are cut."""
+    return {"a": {"shape": shape, "nodes": 2, "mig": {"layout": layout}}}
+
+
 CLUSTERS = {
     "a good layout": (pools(a={"mig": CUT}), None),
     "cut and shared, in pools of their own": (
@@ -26,7 +32,29 @@ CLUSTERS = {
     ),
     "a profile of another model": (
         pools(a={"mig": {"layout": {"1g.5gb": 7}}}),
-        f"GPU 'NVIDIA-H100-80GB-HBM3' has no MIG profile '1g.5gb'; it has: {PROFILES}",
+        "GPU 'NVIDIA-H100-80GB-HBM3' has no MIG profile '1g.5gb'; did you mean '1g.10gb'?",
+    ),
+    "a number of slices that no profile has": (
+        pools(a={"mig": {"layout": {"5g.60gb": 1}}}),
+        f"GPU 'NVIDIA-H100-80GB-HBM3' has no MIG profile '5g.60gb'; it has: {PROFILES}",
+    ),
+    "B300 as NVIDIA cuts it": (of("dgx-b300", {"1g.34gb": 2, "2g.67gb": 1, "3g.135gb": 1}), None),
+    "B300 as B200 is cut": (
+        of("dgx-b300", {"1g.23gb": 7}),
+        "GPU 'NVIDIA-B300-SXM6-AC' has no MIG profile '1g.23gb'; did you mean '1g.34gb'?",
+    ),
+    "GB300 as B300 is cut": (
+        of("gb300-nvl72", {"7g.269gb": 1}),
+        "GPU 'NVIDIA-GB300' has no MIG profile '7g.269gb'; did you mean '7g.278gb'?",
+    ),
+    "L40S": (of("l40s-8x", {"1g.10gb": 1}), "GPU 'NVIDIA-L40S' has no MIG; remove mig, or use sharing"),
+    "L4": (of("l4-8x", {"1g.10gb": 1}), "GPU 'NVIDIA-L4' has no MIG; remove mig, or use sharing"),
+    "T4": (of("t4-8x", {"1g.10gb": 1}), "GPU 'Tesla-T4' has no MIG; remove mig, or use sharing"),
+    "V100": (of("hgx-v100", {"1g.10gb": 1}), "GPU 'Tesla-V100-SXM2-32GB' has no MIG; remove mig, or use sharing"),
+    "A10G": (of("aws-g5-12xlarge", {"1g.6gb": 1}), "GPU 'NVIDIA-A10G' has no MIG; remove mig, or use sharing"),
+    "L40S that several share": (
+        {"a": {"shape": "l40s-8x", "nodes": 2, "sharing": {"by": "mps", "replicas": 2}}},
+        None,
     ),
     "more than one GPU holds": (
         pools(a={"mig": {"layout": {"3g.40gb": 2, "1g.10gb": 1}}}),

@@ -26,6 +26,12 @@ def pool(product: str, driver: str | None = None, vendor: str = "nvidia") -> dic
 H100, V100, B200 = "NVIDIA-H100-80GB-HBM3", "Tesla-V100-SXM2-32GB", "NVIDIA-B200"
 MI300X = pool("AMD_Instinct_MI300X_OAM", vendor="amd")
 
+
+def amd(driver: str, product: str = "AMD_Instinct_MI300X_OAM") -> dict[str, Any]:
+    """Return a pool with GPUs of AMD and a release of its driver."""
+    return {"gpu": pool(product, driver, vendor="amd")}
+
+
 CASES: dict[str, tuple[dict[str, Any], dict[str, Any], list[tuple[str, str, str]]]] = {
     "CUDA of the driver": ({"cuda": "12.8"}, {"gpu": pool(H100, "570.133.20")}, []),
     "a newer minor release": ({"cuda": "12.9"}, {"gpu": pool(H100, "535.247.01")}, []),
@@ -75,6 +81,37 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], list[tuple[str, str, str]
         [("run/image-vendor", "image", "image has ROCm, but pool 'gpu' has GPUs of nvidia; use an image with CUDA")],
     ),
     "ROCm on AMD": ({"rocm": "7.0"}, {"gpu": MI300X}, []),
+    "ROCm that the driver supports": ({"rocm": "7.2"}, amd("6.4.1"), []),
+    "an older ROCm that the driver supports": ({"rocm": "6.3"}, amd("30.30.2"), []),
+    "ROCm that is newer than its driver supports": (
+        {"rocm": "7.14"},
+        amd("6.4.1"),
+        [
+            (
+                "run/image-driver",
+                "image.rocm",
+                ("image has ROCm 7.14, but amdgpu 6.4.1 of pool 'gpu' supports 6.1 to 7.2; use those or amdgpu 30.10"),
+            )
+        ],
+    ),
+    "ROCm that is older than its driver supports": (
+        {"rocm": "6.4"},
+        amd("31.40.1"),
+        [("run/image-driver", "image.rocm", "supports 7.0 to 10.0; use those or amdgpu 30.30")],
+    ),
+    "a newer ROCm than the table has, with a new driver": ({"rocm": "10.2"}, amd("30.30.2"), []),
+    "a newer ROCm than the table has, with an old driver": (
+        {"rocm": "10.2"},
+        amd("6.4.1"),
+        [("run/image-driver", "image.rocm", "amdgpu 6.4.1 of pool 'gpu' supports 6.1 to 7.2; use those")],
+    ),
+    "a newer driver than the table has": ({"rocm": "6.4"}, amd("32.10.0"), []),
+    "a driver of AMD that nobody names": ({"rocm": "6.0"}, {"gpu": MI300X}, []),
+    "a driver for which the GPUs are too new": (
+        {"rocm": "7.14"},
+        amd("6.4.1", "AMD_Instinct_MI355X"),
+        [("run/image-driver", "image.rocm", "use those or amdgpu 30.10")],
+    ),
     "both": ({"rocm": "7.0", "cuda": "12.8"}, {"gpu": MI300X}, []),
     "ROCm before the GPUs": (
         {"rocm": "6.4"},
@@ -98,6 +135,21 @@ def test_software_of_an_image_works_on_its_pool(software, pools, expected):
     found = judge({"name": NAME, **software}, pools)
     assert [(item.rule, item.path) for item in found] == [(rule, path) for rule, path, _ in expected]
     assert all(words in item.message for item, (_, _, words) in zip(found, expected, strict=True))
+
+
+def test_what_amd_has_not_tested_is_a_warning():
+    """AMD's table says which releases it supports; others may work."""
+    (found,) = judge({"name": NAME, "rocm": "7.14"}, amd("6.4.1"))
+    assert not found.is_error
+
+
+def test_beside_nvidia_the_cluster_names_nvidias_driver():
+    """A release for all nodes counts for AMD's pools only where all GPUs are AMD's."""
+    file = make_job_file(image={"name": NAME, "rocm": "7.14"}, pool="gpu")
+    for pools, count in (({"gpu": MI300X}, 1), ({"gpu": MI300X, "h100": pool(H100)}, 0)):
+        cluster = make_cluster(pools=pools, queues={}, system={"gpuDriverVersion": "6.4.1"})
+        specs = make_specs(file, clusters={"test": cluster})
+        assert len(list(check(OneJob(specs, file, None), specs.teams["nlp"], cluster))) == count
 
 
 def test_only_pools_whose_gpus_are_used_count():

@@ -14,6 +14,7 @@ from fractions import Fraction
 from trainyard.base.labels import POOL
 from trainyard.base.system.once import once
 from trainyard.specs import Job, Pool
+from trainyard.specs.gpus import model_of
 from trainyard.specs.models.gpus import Mig
 from trainyard.upstream.pods.resources import NVIDIA_GPU
 
@@ -27,7 +28,7 @@ PARTITION_PROFILE = "dcm.amd.com/gpu-config-profile"
 PRODUCT = "nvidia.com/gpu.product"
 
 SLICES = 7
-"""Compute slices of a GPU (NVIDIA MIG user guide r580, supported MIG profiles)."""
+"""Compute slices of a GPU whose model is not known (NVIDIA MIG user guide r580, supported MIG profiles)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,34 +38,29 @@ class Place:
     compute: int
     """Compute slices that it takes."""
     memory: int
-    """Memory slices, of eight."""
+    """Memory slices."""
     starts: tuple[int, ...]
     """First memory slices that it may have."""
 
 
-PLACES = (
-    Place(1, 1, (0, 1, 2, 3, 4, 5, 6)),
-    Place(1, 2, (0, 2, 4, 6)),
-    Place(2, 2, (0, 2, 4)),
-    Place(3, 4, (0, 4)),
-    Place(4, 4, (0,)),
-    Place(7, 8, (0,)),
-)
-"""Of the six profiles of a model, in their order (`nvidia-smi mig -lgipp`; NVIDIA MIG user guide r580)."""
+STARTS: dict[tuple[int, int, int], tuple[int, ...]] = {
+    (7, 1, 1): (0, 1, 2, 3, 4, 5, 6),
+    (7, 1, 2): (0, 2, 4, 6),
+    (7, 2, 2): (0, 2, 4),
+    (7, 3, 4): (0, 4),
+    (7, 4, 4): (0,),
+    (7, 7, 8): (0,),
+    (4, 1, 1): (0, 1, 2, 3),
+    (4, 2, 2): (0, 2),
+    (4, 4, 4): (0,),
+}
+"""First memory slices of devices, by the compute slices of the GPU, and the compute and memory slices of the device.
 
-MODELS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("GB200", ("1g.23gb", "1g.47gb", "2g.47gb", "3g.93gb", "4g.93gb", "7g.186gb")),
-    ("B200", ("1g.23gb", "1g.45gb", "2g.45gb", "3g.90gb", "4g.90gb", "7g.180gb")),
-    ("H200", ("1g.18gb", "1g.35gb", "2g.35gb", "3g.71gb", "4g.71gb", "7g.141gb")),
-    ("H100-NVL", ("1g.12gb", "1g.24gb", "2g.24gb", "3g.47gb", "4g.47gb", "7g.94gb")),
-    ("H100.*80GB", ("1g.10gb", "1g.20gb", "2g.20gb", "3g.40gb", "4g.40gb", "7g.80gb")),
-    ("A100.*80GB", ("1g.10gb", "1g.20gb", "2g.20gb", "3g.40gb", "4g.40gb", "7g.80gb")),
-    ("A100.*40GB", ("1g.5gb", "1g.10gb", "2g.10gb", "3g.20gb", "4g.20gb", "7g.40gb")),
-)
-"""Profiles by product label (NVIDIA MIG user guide r580, supported profiles; NVIDIA/mig-parted v0.15.0 examples)."""
+`nvidia-smi mig -lgipp`; NVIDIA MIG user guide r580.
+"""
 
-MEDIA = "+me"
-"""What a profile of one slice ends with that has the media engines too, of which a GPU has one set."""
+MEDIA, ALL_MEDIA, NO_MEDIA = "+me", "+me.all", "-me"
+"""What profiles end with that have the one set of all media engines, or none (NVIDIA MIG user guide r580)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +104,7 @@ def offers(pool: Pool) -> tuple[Offer, ...]:
     made = tuple(
         Offer(
             resource_of(found.resource, profile, pool.mig),
-            Fraction(int(profile[0]), SLICES),
+            Fraction(int(profile[0]), slices(found.product)),
             tuple(index for index in cut for _ in range(count)),
             profile,
         )
@@ -176,22 +172,42 @@ def piece_of(job: Job, pool: Pool) -> Fraction:
     if found is not None:
         return found.part
     match = re.match(r"([1-7])g\.", (job.gpu.profile if job.gpu else None) or "")
-    return Fraction(int(match[1]), SLICES) if match else Fraction(1)
+    gpus = pool.node.gpus
+    return Fraction(int(match[1]), slices(gpus.product if gpus else "")) if match else Fraction(1)
+
+
+def slices(product: str) -> int:
+    """Return the compute slices of a GPU by its product label."""
+    model = model_of(product)
+    return model.mig.slices if model is not None and model.mig is not None else SLICES
 
 
 def profiles(product: str) -> dict[str, Place]:
-    """Return the MIG profiles of a model by its product label; none of one that is not known."""
-    names = next((names for pattern, names in MODELS if re.search(pattern, product)), ())
-    found = dict(zip(names, PLACES, strict=False))
-    return {**found, **({names[0] + MEDIA: PLACES[0]} if names else {})}
+    """Return the MIG profiles of a model by its product label; none of one that has none, or is not known."""
+    model = model_of(product)
+    if model is None or model.mig is None:
+        return {}
+    whole = model.mig.slices
+    return {
+        name: Place(int(name[0]), memory, STARTS[whole, int(name[0]), memory])
+        for name, memory in model.mig.profiles.items()
+    }
 
 
-def fits(layout: Mapping[str, int], known: Mapping[str, Place]) -> bool:
+def fits(layout: Mapping[str, int], product: str) -> bool:
     """Whether one GPU can be cut so: each device has memory slices of its own, and all their compute slices."""
+    known = profiles(product)
     places = [known[profile] for profile, count in layout.items() for _ in range(count)]
-    media = sum(count for profile, count in layout.items() if profile.endswith(MEDIA))
     places.sort(key=lambda place: -place.memory)
-    return media <= 1 and sum(place.compute for place in places) <= SLICES and is_placeable(tuple(places), frozenset())
+    small = sum(place.compute for place in places) <= slices(product)
+    return has_engines(layout) and small and is_placeable(tuple(places), frozenset())
+
+
+def has_engines(layout: Mapping[str, int]) -> bool:
+    """Whether one device at most has the set of media engines, and nobody else an engine where it has all of them."""
+    sets = sum(count for profile, count in layout.items() if profile.endswith((MEDIA, ALL_MEDIA)))
+    everything = any(profile.endswith(ALL_MEDIA) for profile in layout)
+    return sets <= 1 and (not everything or all(profile.endswith((ALL_MEDIA, NO_MEDIA)) for profile in layout))
 
 
 def is_placeable(places: tuple[Place, ...], taken: frozenset[int]) -> bool:

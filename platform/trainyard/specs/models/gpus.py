@@ -11,8 +11,11 @@ from trainyard.specs.models.base import Amount, Form, Spec, validation_error
 MOST_REPLICAS = 48
 """Programs that may share one GPU by MPS (NVIDIA Multi-Process Service documentation, limitations, R580)."""
 
-Profile = Annotated[StrictStr, Form(r"[1-7]g\.[1-9][0-9]*gb(?:\+me)?", "a MIG profile such as 1g.10gb")]
-"""A part of a GPU as NVIDIA names it: sevenths of its compute units, and memory."""
+Profile = Annotated[
+    StrictStr,
+    Form(r"[1-7]g\.[1-9][0-9]*gb(?:\+me(?:\.all)?|\+gfx|-me)?", "a MIG profile such as 1g.10gb"),
+]
+"""A part of a GPU as NVIDIA names it: slices of its compute units, memory, and more or less than the usual engines."""
 
 Instances = Annotated[StrictInt, Field(ge=1, le=7)]
 

@@ -19,7 +19,7 @@ class ImageWithSoftware(Spec):
     cuda: Release | None = None
     """Release of CUDA in the image, such as "12.8"; drivers and GPUs of the pool are compared with it."""
     rocm: Release | None = None
-    """Release of ROCm in the image, such as "7.0"; GPUs of the pool are compared with it."""
+    """Release of ROCm in the image, such as "7.0"; the driver and GPUs of the pool are compared with it."""
     older_drivers: Annotated[tuple[Count, ...], Field(max_length=20)] = ()
     """Branches of NVIDIA's driver, such as 535, that the image's forward compatibility package supports although they
     are older than its CUDA."""

@@ -1,4 +1,4 @@
-"""Whether NVIDIA's driver on the nodes of each pool knows the pool's GPUs."""
+"""Whether the driver on the nodes of each pool knows the pool's GPUs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from trainyard.base.documents import Path
 from trainyard.base.findings import Finding
 from trainyard.base.rules import Rule
+from trainyard.base.versions import order
 from trainyard.judge.preflight.subjects import CLUSTER
+from trainyard.render.operators.amd_gpu_operator import stated
 from trainyard.render.operators.base import Site
 from trainyard.render.operators.gpu_drivers import by_pool, modules, version
 from trainyard.render.operators.install import sites
@@ -16,16 +18,19 @@ from trainyard.render.sizing.software import installs, nvidia_pools
 from trainyard.specs import Cluster
 from trainyard.specs.gpus import Generation, generation_of
 from trainyard.specs.releases.facts import lookup
+from trainyard.specs.shapes import is_known_shape
 from trainyard.specs.sources import Source
 
 OPERATOR = "gpu-operator"
 
+FIELD = "gpuDriverVersion"
+
 BRANCH = Rule(
     id="gpu-driver",
-    title="NVIDIA's driver on the nodes of a pool supports the pool's GPUs.",
+    title="The driver of NVIDIA or AMD on the nodes of a pool supports the pool's GPUs.",
     why="the driver does not load, so that no GPU is advertised and jobs stay pending until Kueue evicts them",
     fix="name a release of a branch that supports the GPUs: system: {gpuDriverVersion: ...} of the pool",
-    source="CUDA 13.0 release notes, deprecated architectures; docs/reference/gpus.md",
+    source="CUDA 13.0 and ROCm 7.2.2 release notes; docs/reference/gpus.md",
     layer="pairing",
 )
 MODULES = Rule(
@@ -51,6 +56,25 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
                 if gpus is not None:
                     wrong = list(check_branch(site, name, gpus, source))
                     yield from wrong or check_modules(site, name, gpus, source)
+    yield from check_amd(cluster, source)
+
+
+def check_amd(cluster: Cluster, source: Source) -> Iterator[Finding]:
+    """Yield a release of AMD's driver that is older than the GPUs of its pool, where the file names one."""
+    for name, pool in cluster.pools.items():
+        there = pool.node.gpus if is_known_shape(pool.shape) else None
+        gpus = generation_of(there.product) if there is not None else None
+        if gpus is None or gpus.first_amdgpu is None:
+            continue
+        release, first = stated(cluster, name).gpu_driver_version, gpus.first_amdgpu
+        if release is None or order(release) >= order(first):
+            continue
+        message = (
+            f"nodes of {name!r} have amdgpu {release}, but {gpus.called} needs {first} or newer; name such a release "
+            "in system.gpuDriverVersion"
+        )
+        own = pool.system.gpu_driver_version is not None
+        yield BRANCH.at(source, ("pools", name, "system", FIELD) if own else ("system", FIELD), message)
 
 
 def check_branch(site: Site, pool: str, gpus: Generation, source: Source) -> Iterator[Finding]:
@@ -91,9 +115,9 @@ def check_modules(site: Site, pool: str, gpus: Generation, source: Source) -> It
 def place(site: Site, pool: str) -> Path:
     """Return the place that names the release of a pool's driver, else the pool's shape."""
     if site.cluster.pools[pool].system.gpu_driver_version is not None:
-        return ("pools", pool, "system", "gpuDriverVersion")
+        return ("pools", pool, "system", FIELD)
     if site.cluster.system.gpu_driver_version is not None:
-        return ("system", "gpuDriverVersion")
+        return ("system", FIELD)
     if lookup(site.choice.values, "driver.version") is not None:
         return (*site.at, "values", "driver", "version")
     return ("pools", pool, "shape")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from trainyard.base.documents import Path
 from trainyard.base.findings import Finding, Severity
@@ -12,6 +12,7 @@ from trainyard.render.operators import gpu_parts
 from trainyard.render.operators.base import merge
 from trainyard.render.sizing.gpus import fits, profiles
 from trainyard.specs import Cluster
+from trainyard.specs.gpus import model_of
 from trainyard.specs.models.gpus import Mig
 from trainyard.specs.shapes import Gpus, is_known_shape
 from trainyard.specs.sources import Source
@@ -55,8 +56,8 @@ NO_GPUS = Rule(
     id="gpu-parts",
     title="A pool with mig or sharing has GPUs that support it.",
     why="otherwise no part is created, and pods that request one wait for ever",
-    fix="remove mig or sharing from the pool, or use a shape with NVIDIA GPUs",
-    source=PLUGIN,
+    fix="remove mig or sharing from the pool, or use a shape with GPUs that support it",
+    source=f"{PLUGIN}; NVIDIA MIG user guide r580, supported GPUs; docs/reference/gpus.md",
 )
 NO_OPERATOR = Rule(
     id="gpu-operator",
@@ -110,17 +111,45 @@ def check_layout(mig: Mig, gpus: Gpus, path: Path, source: Source) -> Iterator[F
         yield LAYOUT.at(source, (*path, "gpus", mig.gpus.index(missing[0])), message)
     there = profiles(gpus.product)
     if not there:
-        message = f"MIG profiles of GPU {gpus.product!r} are unknown; compare the layout with 'nvidia-smi mig -lgip'"
-        yield UNKNOWN_MODEL.at(source, (*path, "layout"), message)
+        yield from check_model(gpus, path, source)
         return
     unknown = [profile for profile in mig.layout if profile not in there]
     for profile in unknown:
-        message = f"GPU {gpus.product!r} has no MIG profile {profile!r}; it has: {', '.join(there)}"
+        near = nearest(profile, there)
+        hint = f"did you mean {near!r}?" if near else f"it has: {', '.join(there)}"
+        message = f"GPU {gpus.product!r} has no MIG profile {profile!r}; {hint}"
         yield LAYOUT.at(source, (*path, "layout", profile), message, key=True)
-    if not unknown and not fits(mig.layout, there):
+    if not unknown and not fits(mig.layout, gpus.product):
         cut = ", ".join(f"{count} × {profile}" for profile, count in mig.layout.items())
         message = f"layout is {cut}, which does not fit one {gpus.product}; remove some devices"
         yield LAYOUT.at(source, (*path, "layout"), message)
+
+
+def check_model(gpus: Gpus, path: Path, source: Source) -> Iterator[Finding]:
+    """Yield a model that has no MIG, or whose profiles nobody knows."""
+    if model_of(gpus.product) is not None:
+        yield NO_GPUS.at(source, path, f"GPU {gpus.product!r} has no MIG; remove mig, or use sharing")
+        return
+    message = f"MIG profiles of GPU {gpus.product!r} are unknown; compare the layout with 'nvidia-smi mig -lgip'"
+    yield UNKNOWN_MODEL.at(source, (*path, "layout"), message)
+
+
+def nearest(profile: str, known: Iterable[str]) -> str | None:
+    """Return the profile of a model with as many compute slices and the nearest memory; None if there is none.
+
+    >>> nearest("1g.5gb", ["1g.10gb", "1g.20gb", "2g.20gb", "1g.10gb+me"])
+    '1g.10gb'
+    """
+    compute, memory, engines = parts(profile)
+    same = [name for name in known if parts(name)[0] == compute]
+    return min(same, key=lambda name: (parts(name)[2] != engines, abs(parts(name)[1] - memory)), default=None)
+
+
+def parts(profile: str) -> tuple[str, int, str]:
+    """Return the compute slices, the gigabytes and the ending of a profile."""
+    compute, _, rest = profile.partition("g.")
+    memory, _, engines = rest.partition("gb")
+    return compute, int(memory), engines
 
 
 def check_strategy(cluster: Cluster, source: Source) -> Iterator[Finding]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.base.findings import Finding, did_you_mean
+from trainyard.base.findings import Finding, Severity, did_you_mean
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.subjects import CLUSTER
 from trainyard.render.sizing import nvlink
 from trainyard.specs import Cluster
+from trainyard.specs.gpus import model_of
 from trainyard.specs.models.pools import Pool
-from trainyard.specs.shapes import is_known_shape
+from trainyard.specs.shapes import Shape, is_known_shape
 from trainyard.specs.sources import Source
 
 DRIVER = Rule(
@@ -28,6 +29,15 @@ LEVEL = Rule(
     source="NVIDIA/k8s-device-plugin v0.20.0 docs/gpu-feature-discovery/README.md, nvidia.com/gpu.clique",
 )
 
+NODES = Rule(
+    id="spec/nvlink-nodes",
+    title="NVLink of a pool's GPUs reaches as many nodes as its shape says.",
+    why="runs get a ComputeDomain whose nodes have no NVLink between them, so pods wait, or fail when NCCL starts",
+    fix="set nvlinkNodes of the shape to the nodes of one NVLink domain, or remove it",
+    source="NVIDIA data sheets of each model, as docs/reference/gpus.md lists them",
+    severity=Severity.WARNING,
+)
+
 CLIQUE = "nvidia.com/gpu.clique"
 """The label by which GPU feature discovery tells the NVLink domains of a cluster apart."""
 
@@ -41,6 +51,7 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
             yield from check_level(cluster, name, pool, source)
         if pool.node.nvlink_nodes == 1:
             continue
+        yield from check_nodes(name, pool, source)
         if nvlink.DRIVER not in cluster.operators:
             message = f"NVLink of pool {name!r} spans {pool.node.nvlink_nodes} nodes; add {nvlink.DRIVER} to operators"
             yield DRIVER.at(source, ("pools", name, "shape"), message)
@@ -50,6 +61,18 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
                 "topology level"
             )
             yield LEVEL.at(source, ("pools", name, "shape"), message)
+
+
+def check_nodes(name: str, pool: Pool, source: Source) -> Iterator[Finding]:
+    """Yield a shape whose domain has more GPUs than the links of a known model connect."""
+    gpus, nodes = pool.node.gpus, pool.node.nvlink_nodes
+    model = model_of(gpus.product) if gpus is not None else None
+    if gpus is None or model is None or gpus.count * nodes <= (model.link.gpus if model.link else 1):
+        return
+    there = f"connects {model.link.gpus} GPUs at most" if model.link else "does not exist"
+    message = f"nvlinkNodes of pool {name!r} is {nodes}, but NVLink of {model.called} {there}"
+    path = ("pools", name, "shape", "nvlinkNodes") if isinstance(pool.shape, Shape) else ("pools", name, "shape")
+    yield NODES.at(source, path, f"{message}; lower nvlinkNodes" if model.link else f"{message}; remove it")
 
 
 def check_level(cluster: Cluster, name: str, pool: Pool, source: Source) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""Whether the GPU software in a job's image works with the GPUs of its pools, and with NVIDIA's driver there."""
+"""Whether the GPU software in a job's image works with the GPUs of its pools, and with their driver."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from trainyard.base.findings import Finding, Severity
 from trainyard.base.rules import Rule
 from trainyard.base.versions import order
 from trainyard.judge.preflight.subjects import PLACED, OneJob
+from trainyard.render.operators.amd_gpu_operator import stated
 from trainyard.render.operators.gpu_drivers import version
 from trainyard.render.operators.install import sites
 from trainyard.specs import Cluster, Job, Team
+from trainyard.specs.amdgpu import drivers_of, is_outside, supported
 from trainyard.specs.cuda import branch_of, cuda_of, oldest_driver
 from trainyard.specs.gpus import Generation, generation_of
 from trainyard.specs.models.images import ImageWithSoftware
@@ -30,10 +32,20 @@ VENDOR = Rule(
 )
 DRIVER = Rule(
     id="run/image-driver",
-    title="NVIDIA's driver on the nodes runs the CUDA release of an image.",
-    why="the program fails at its first CUDA call: CUDA driver version is insufficient for CUDA runtime version",
-    fix="use an image with an older CUDA, or a newer gpuDriverVersion; list olderDrivers if the image has cuda-compat",
-    source="NVIDIA CUDA compatibility guide, minor version compatibility; docs/reference/gpus.md",
+    title="The driver on the nodes runs the CUDA or ROCm release of an image.",
+    why=(
+        "CUDA fails at its first call: CUDA driver version is insufficient for CUDA runtime version; AMD tests ROCm "
+        "only with some drivers, which is a warning"
+    ),
+    fix=(
+        "use an image with a release that the driver supports, or another gpuDriverVersion; list olderDrivers if the "
+        "image has cuda-compat"
+    ),
+    source=(
+        "NVIDIA CUDA compatibility guide, minor version compatibility; ROCm/amdgpu-docs "
+        "docs/compatibility/compatibility-matrix.rst; docs/reference/gpus.md"
+    ),
+    may_warn=True,
     layer="run",
 )
 GENERATION = Rule(
@@ -64,9 +76,11 @@ def check(job: OneJob, _: Team, cluster: Cluster) -> Iterator[Finding]:
             message = f"image has {there}, but pool {name!r} has GPUs of {gpus.vendor}; use an image with {wanted}"
             yield VENDOR.at(job.file.source, ("image",), message, key=True)
             continue
+        generation = generation_of(gpus.product)
         if kind == "cuda":
             yield from check_driver(job, cluster, name, software)
-        generation = generation_of(gpus.product)
+        else:
+            yield from check_amdgpu(job, cluster, name, release, generation)
         if generation is not None:
             yield from check_generation(job, ("image", kind), release, generation)
 
@@ -93,6 +107,19 @@ def check_driver(job: OneJob, cluster: Cluster, pool: str, software: ImageWithSo
         f"{oldest} or newer"
     )
     yield DRIVER.at(job.file.source, ("image", "cuda"), message)
+
+
+def check_amdgpu(job: OneJob, cluster: Cluster, pool: str, rocm: str, gpus: Generation | None) -> Iterator[Finding]:
+    """Yield a ROCm release that AMD does not support with the driver that the file names for a pool."""
+    driver = stated(cluster, pool).gpu_driver_version
+    if driver is None or not is_outside(driver, rocm):
+        return
+    known, first = supported(driver), (gpus and gpus.first_amdgpu) or ""
+    newer = order(rocm) > order(known[-1])
+    others = [branch for branch in drivers_of(rocm) if order(branch) >= order(first)]
+    way = f" or amdgpu {others[0 if newer else -1]}" if others else ""
+    message = f"image has ROCm {rocm}, but amdgpu {driver} of pool {pool!r} supports {known[0]} to {known[-1]}"
+    yield DRIVER.at(job.file.source, ("image", "rocm"), f"{message}; use those{way}", severity=Severity.WARNING)
 
 
 def driver(cluster: Cluster, pool: str) -> str | None:
