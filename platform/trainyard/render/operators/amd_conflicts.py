@@ -87,7 +87,7 @@ def check_plugin(site: Site) -> Iterator[Conflict]:
 
 
 def check_partitions(site: Site, pools: Mapping[str, Pool], profiles: Mapping[str, str]) -> Iterator[Conflict]:
-    """Yield what keeps the device config manager from the profile of a pool."""
+    """Yield values that keep the device config manager from the profile of a pool."""
     manager, source = f"{SPEC}.configManager", f"{CHART}/default-deviceconfig.yaml"
     named = stated(site, f"{manager}.config.name")
     for name, profile in list(profiles.items())[:1]:

@@ -15,7 +15,7 @@ OVERRIDE = "namespaceOverride"
 
 
 def common_conflicts(site: Site) -> Iterator[Conflict]:
-    """Yield what goes against the Application of an operator's chart, whatever operator it is."""
+    """Yield values that go against the Application of a chart, of any operator."""
     for path, _ in leaves(site.choice.values):
         if path.rpartition(".")[2] == OVERRIDE:
             yield from check_namespace(site, path)

@@ -106,7 +106,7 @@ class Kueue(Operator):
         return merge(found, {"controllerManager": {"featureGates": gates}})
 
     def conflicts(self, site: Site) -> Iterator[Conflict]:
-        """Yield what a configuration of the file's own takes away from the cluster's fields."""
+        """Yield gaps of a configuration of the file's own: what it takes away from the cluster's fields."""
         yield from kueue_conflicts.conflicts(site)
 
 

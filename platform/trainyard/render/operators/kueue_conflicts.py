@@ -24,7 +24,7 @@ GROUP = "config.kueue.x-k8s.io/"
 
 
 def conflicts(site: Site) -> Iterator[Conflict]:
-    """Yield what a configuration of the file's own leaves out, or says otherwise, of what the cluster's fields say."""
+    """Yield settings that a configuration of the file's own leaves out, or has otherwise than the cluster's fields."""
     text = stated(site, CONFIGURATION)
     if not isinstance(text, str):
         return

@@ -58,7 +58,7 @@ class NetworkOperator(Operator):
         return values
 
     def conflicts(self, site: Site) -> Iterator[Conflict]:
-        """Yield what the fabric needs and values take away, and folders that are not those of the nodes."""
+        """Yield values that take away what the fabric needs, and folders that are not those of the nodes."""
         applied = {"upgradeCRDs": "Argo CD applies the definitions already; remove it"}
         yield from if_true(site, applied, f"{CHART}/templates/upgrade-crd-hook.yaml", breaks=False)
         if makes_functions(site):

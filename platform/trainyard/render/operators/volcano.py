@@ -32,7 +32,7 @@ class Volcano(Operator):
         return {"basic": {"image_pull_policy": "IfNotPresent"}}
 
     def conflicts(self, site: Site) -> Iterator[Conflict]:
-        """Yield what leaves jobs and queues without the program that moves them."""
+        """Yield values that leave jobs and queues without the program that moves them."""
         said = stated(site, "custom.scheduler_name")
         if said is not None and said != self.name:
             message = f"custom.scheduler_name is {said!r}, but pods of runs ask for 'volcano'; remove it"
