@@ -91,5 +91,5 @@ def silence(webhook: Webhook, seen: Seen) -> Iterator[str]:
         if (value["metadata"].get("labels") or {}).get("kubernetes.io/service-name") == name
     ]
     endpoints = [endpoint for value in slices for endpoint in value.get("endpoints") or ()]
-    if not any((endpoint.get("conditions") or {}).get("ready", True) for endpoint in endpoints):
+    if all((endpoint.get("conditions") or {}).get("ready") is False for endpoint in endpoints):
         yield f"{webhook.name}: no pod of Service {namespace}/{name} is ready"

@@ -20,7 +20,8 @@ from trainyard.render.prerequisites.questions import AllExisting, Definitions, E
 from trainyard.render.sizing.fabrics import devices, fabric_type, plan
 from trainyard.render.sizing.fabrics.efa import DEVICE
 from trainyard.render.sizing.fabrics.rails import rails
-from trainyard.specs import Cluster, Fabric
+from trainyard.specs import Cluster, Fabric, Pool
+from trainyard.specs.shapes import Nic
 
 Area = Callable[[Site, Fabric], Iterator[Prerequisite]]
 
@@ -71,24 +72,27 @@ def nics(site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
                 "switch both on in the setup of the nodes' firmware",
                 look=f"`cat /sys/bus/pci/devices/{address}/sriov_totalvfs`, on a node",
             )
-        chooses = fabric.attach == "macvlan" or devices.advertiser(cluster) is not None
-        for field, found in (("pci", [nic.pci for nic in there]), ("interfaces", [nic.interface for nic in there])):
-            if chooses and getattr(pool, field) and all(found):
-                yield places(name, field, [place for place in found if place])
+        if devices.advertiser(cluster) is not None or fabric.attach == "macvlan":
+            yield from places(name, pool, fabric, there)
 
 
-def places(pool: str, field: str, found: list[str]) -> Prerequisite:
-    """Return where NICs of a pool's nodes are, or how they are called, as the file says: in the order of the rails."""
-    named = field == "interfaces"
-    words = f"are called {', '.join(found)}" if named else f"are at {', '.join(found)}"
-    return Prerequisite(
-        f"on {of_pools([pool])} the NICs of the fabric {words}",
+def places(name: str, pool: Pool, fabric: Fabric, there: list[Nic]) -> Iterator[Prerequisite]:
+    """Yield where the NICs of a pool's nodes are, or how they are called: what operators choose them by."""
+    addresses = [nic.pci for nic in there if nic.pci]
+    names = [nic.interface for nic in there if nic.interface]
+    by_name = fabric.attach in devices.SHARED or len(addresses) < len(there)
+    found = names if by_name else addresses
+    if not there or len(found) < len(there):
+        return
+    field = "interfaces" if by_name else "pci"
+    yield Prerequisite(
+        f"on {of_pools([name])} the NICs of the fabric are {'called' if by_name else 'at'} {', '.join(found)}",
         "operators choose the NICs of each rail by these; another one would serve the wrong rail, or none",
-        ("pools", pool, field),
-        "name them so by udev, or write the names that they have on all nodes"
-        if named
-        else "write what `lspci -D -d 15b3:` prints; nodes with other addresses need a pool of their own",
-        look="`ls /sys/class/net`, on each node" if named else "`lspci -D -d 15b3:`, on each node",
+        ("pools", name, field if getattr(pool, field) else "shape"),
+        f"name them so by udev, or write the names that they have on all nodes into `{field}`"
+        if by_name
+        else f"write what `lspci -D -d 15b3:` prints into `{field}`; nodes with others need a pool of their own",
+        look="`ls /sys/class/net`, on each node" if by_name else "`lspci -D -d 15b3:`, on each node",
     )
 
 
@@ -110,7 +114,7 @@ def modules(site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
             get += ", or write `nicDriver: inbox`, and a file of `nodes/` loads them; DOCA loads its own"
         yield Prerequisite(
             f"{of_pools(there)} load the kernel modules {listed}",
-            "device plugins skip a NIC without their device files",
+            "device plugins skip NICs that lack the device files of these modules",
             ("fabric", "attach"),
             get,
             look="`ls /dev/infiniband`, on a node, prints rdma_cm, and umad and uverbs of each NIC",

@@ -90,7 +90,7 @@ def getting(site: Site, name: str, part: Part, image: str) -> str:
     if part in installed_parts(cluster, name):
         excluded = refusal(cluster.distribution, GPU_OPERATOR)
         own = f"; {excluded.get}" if excluded is not None and excluded.get else ""
-        return f"the GPU Operator that others install brings it{own}"
+        return f"the GPU Operator that somebody else installs brings it{own}"
     if switched_off(site, part) and installs(cluster)[name].values[part]["enabled"]:
         return f"{image}; or remove `{part}.enabled: false`, and the GPU Operator installs it"
     return image

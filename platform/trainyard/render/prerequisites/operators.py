@@ -63,7 +63,7 @@ def companions(site: Site) -> Iterator[Prerequisite]:
         )
 
 
-SEE_WEBHOOKS = "`kubectl get mutatingwebhookconfigurations,validatingwebhookconfigurations -o wide`"
+WEBHOOKS = "`kubectl get mutatingwebhookconfigurations,validatingwebhookconfigurations -o wide`"
 
 
 def webhooks(site: Site) -> Iterator[Prerequisite]:
@@ -78,7 +78,7 @@ def webhooks(site: Site) -> Iterator[Prerequisite]:
             ("operators", operator.name),
             "install it with its webhooks, and let the API server reach their pods",
             Webhooks(groups, operator.facts.webhooks),
-            look=SEE_WEBHOOKS,
+            look=WEBHOOKS,
         )
     yield Prerequisite(
         "every admission webhook of the cluster that must answer has a Service with pods",
@@ -86,6 +86,7 @@ def webhooks(site: Site) -> Iterator[Prerequisite]:
         ("operators",),
         "start the pods of the webhook, or delete the configuration that a removed program left behind",
         Webhooks(),
+        look=WEBHOOKS,
     )
 
 
