@@ -9,7 +9,7 @@ from typing import Any
 
 from docs_fields import cell
 from trainyard.render.operators import operators
-from trainyard.render.operators.install import installed_operators, own, values
+from trainyard.render.operators.install import installed_operators, own_resources, values
 from trainyard.render.sizing.software import refusal
 from trainyard.specs import Cluster
 from trainyard.specs.distributions import DEFAULT, Distribution, distributions
@@ -30,7 +30,7 @@ COLUMNS = ("distribution", "runtime", "driver", "toolkit", "device plugin", "CNI
 NODE_COLUMNS = ("distribution", "locked memory", "udev rules", "modules that load", "modules that must not load")
 
 NODES = """\
-How the [files for nodes](../nodes.md) reach them. A folder takes files; other words are fields of the distribution's
+How the [files for nodes](../pools.md#nodes) reach them. A folder takes files; other words are fields of the distribution's
 own configuration. *Nobody* means that no file can make the setting there."""
 
 PART = {"operator": "GPU Operator", "system": "node", "driver": "who installs the driver"}
@@ -165,7 +165,7 @@ def settings_of(name: str, operator: str) -> dict[str, Any]:
     )
     ((site, known),) = ((site, known) for site, known in installed_operators(cluster) if site.name == operator)
     settings = dict(leaves(values(site, known)))
-    for item in (*own(site, known), *known.hardware(site)):
+    for item in (*own_resources(site, known), *known.hardware(site)):
         settings |= dict(leaves(item.fields.get("spec", {}), "" if item.kind == "ClusterPolicy" else item.kind))
     return settings
 

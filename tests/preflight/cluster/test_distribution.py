@@ -101,6 +101,12 @@ CASES: dict[str, tuple[dict[str, Any], list[tuple[str, str, str]]]] = {
         },
         [(DRIVER, "pools.h100.system.gpuDriver", "but on Talos only the node's image installs the driver; remove it")],
     ),
+    "a driver of NICs that Talos cannot load": (
+        {"system": {"distribution": "talos", "nicDriver": "doca"}},
+        [("pairing/nic-driver", "system.nicDriver", "but nodes on Talos have the kernel's own alone; remove it")],
+    ),
+    "the driver of NICs that Talos has": ({"system": {"distribution": "talos", "nicDriver": "inbox"}}, []),
+    "a driver of NICs on kubeadm": ({"system": {"distribution": "kubeadm", "nicDriver": "doca"}}, []),
     "a driver by values on Talos": (
         {
             "system": {"distribution": "talos"},

@@ -87,7 +87,7 @@ class Seen:
             if not following:
                 return found
 
-    def listed(self, path: str) -> list[Mapping[str, Any]]:
+    def collection(self, path: str) -> list[Mapping[str, Any]]:
         """Return all objects of a list, read once; raises UnseenError where the server does not say."""
         if path not in self._lists:
             self._lists[path] = self.items(path)

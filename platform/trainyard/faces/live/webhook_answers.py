@@ -35,7 +35,7 @@ class Webhook:
     @property
     def must_answer(self) -> bool:
         """Whether objects are refused while it does not answer; unsaid means so, as in the API server."""
-        return self.value.get("failurePolicy", "Fail") == "Fail"
+        return str(self.value.get("failurePolicy", "Fail")) == "Fail"
 
     @property
     def service(self) -> tuple[str, str] | None:
@@ -72,7 +72,7 @@ def of_kind(kind: str, seen: Seen) -> list[Webhook]:
     """Return every webhook of the configurations of a kind, each configuration read once."""
     return [
         Webhook(kind, value["metadata"]["name"], webhook)
-        for value in seen.listed(f"{API}/{PLURALS[kind]}")
+        for value in seen.collection(f"{API}/{PLURALS[kind]}")
         for webhook in value.get("webhooks") or ()
     ]
 
@@ -87,7 +87,7 @@ def silence(webhook: Webhook, seen: Seen) -> Iterator[str]:
         return
     slices = [
         value
-        for value in seen.listed(f"{SLICES}/{namespace}/endpointslices")
+        for value in seen.collection(f"{SLICES}/{namespace}/endpointslices")
         if (value["metadata"].get("labels") or {}).get("kubernetes.io/service-name") == name
     ]
     endpoints = [endpoint for value in slices for endpoint in value.get("endpoints") or ()]

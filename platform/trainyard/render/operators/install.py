@@ -33,7 +33,7 @@ CRITICAL_PODS = 100_000
 """Pods of system priority in an operator's namespace: more than its daemons on any number of nodes."""
 
 
-def own(site: Site, operator: Operator) -> Iterator[Resource]:
+def own_resources(site: Site, operator: Operator) -> Iterator[Resource]:
     """Yield an operator's own resources, and leave for its pods where the provider gives system priority to few."""
     if site.facts.critical_pods and site.facts.own_namespace and site.cluster.distribution.critical_quota:
         yield critical_quota(site)

@@ -36,6 +36,14 @@ DRIVER = Rule(
     source=DOCS,
     layer="pairing",
 )
+NICS = Rule(
+    id="pairing/nic-driver",
+    title="The driver of NICs is one that nodes of the distribution can have.",
+    why="no container can build or load modules there, so the node never advertises a NIC",
+    fix="remove nicDriver",
+    source=DOCS,
+    layer="pairing",
+)
 ONE_INSTALL = Rule(
     id="pairing/one-gpu-install",
     title="Pools with NVIDIA GPUs get driver and container toolkit in the same way.",
@@ -74,6 +82,7 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
     for name in cluster.pools:
         yield from check_kubelet(cluster, name, source)
         yield from check_devices(cluster, name, source)
+        yield from check_nics(cluster, name, source)
     yield from check_memory(cluster, source)
 
 
@@ -157,6 +166,14 @@ def check_devices(cluster: Cluster, name: str, source: Source) -> Iterator[Findi
         yield FILE.at(source, ("pools", name, "deviceAccess"), message)
 
 
+def check_nics(cluster: Cluster, name: str, source: Source) -> Iterator[Finding]:
+    """Yield a driver of NICs that nodes of a pool cannot have."""
+    facts, said = cluster.distribution_of(name), cluster.system_of(name).nic_driver
+    if facts.nic_driver is not None and said not in (None, facts.nic_driver):
+        message = f"nicDriver is {said!r}, but nodes on {facts.title} have the kernel's own alone; remove it"
+        yield NICS.at(source, system_path(cluster, name, "nic_driver"), message)
+
+
 def check_memory(cluster: Cluster, source: Source) -> Iterator[Finding]:
     """Yield a limit on locked memory that no file for the nodes can lift, once for all pools."""
     if cluster.fabric is None or cluster.fabric.memlock != "node":
@@ -178,5 +195,5 @@ def locks_memory(cluster: Cluster, name: str) -> bool:
 def system_path(cluster: Cluster, name: str, field: str) -> Path:
     """Return the place where a pool's system says a field: its own, else the cluster's."""
     own = getattr(cluster.pools[name].system, field) is not None
-    key = "gpuDriver" if field == "gpu_driver" else field
+    key = {"gpu_driver": "gpuDriver", "nic_driver": "nicDriver"}.get(field, field)
     return ("pools", name, "system", key) if own else ("system", key)
