@@ -90,3 +90,13 @@ def test_a_chart_that_mounts_folders_of_nodes_is_known_as_privileged():
     }
     assert daemons
     assert {name for name in daemons if releases()[name].pod_security != "privileged"} == set()
+
+
+def test_pods_of_system_priority_get_leave_where_the_provider_asks_for_it():
+    """GKE starts no such pod outside kube-system without a quota for it."""
+    critical = {name for name in operators() if releases()[name].critical_pods}
+    assert {"gpu-operator", "dra-driver-nvidia-gpu"} <= critical
+    for name, row in TABLE.items():
+        quota = {operator for operator in critical if "`ResourceQuota`" in row[operator]}
+        there = {operator for operator in critical if not row[operator].startswith(REFUSED)}
+        assert quota == (there if distributions()[name].critical_quota else set())

@@ -30,8 +30,8 @@ COLUMNS = ("distribution", "runtime", "driver", "toolkit", "device plugin", "CNI
 NODE_COLUMNS = ("distribution", "locked memory", "udev rules", "modules that load", "modules that must not load")
 
 NODES = """\
-How the [files for nodes](../pools.md#nodes) reach them. A folder takes files; other words are fields of the distribution's
-own configuration. *Nobody* means that no file can make the setting there."""
+How the [files for nodes](../pools.md#nodes) reach them. A folder takes files; other words are fields of the
+distribution's own configuration. *Nobody* means that no file can make the setting there."""
 
 PART = {"operator": "GPU Operator", "system": "node", "driver": "who installs the driver"}
 
