@@ -77,6 +77,14 @@ CASES: dict[str, tuple[dict[str, Any], list[tuple[str, str, str]]]] = {
         {"operators": EFA, "pools": {"h100": {"shape": "aws-p5-48xlrge", "nodes": 1}}},
         [],
     ),
+    "plugins of GKE on nodes of nobody's": (
+        {"system": {"distribution": "kubeadm"}, "operators": {"gke-gpudirect": {"version": "2026.6.9"}}},
+        [(EXCLUDED, "operators.gke-gpudirect", "it is for nodes of the service of google alone; remove it")],
+    ),
+    "plugins of GKE on GKE": (
+        {"system": {"distribution": "gke-cos"}, "operators": {"gke-gpudirect": {"version": "2026.6.9"}}},
+        [],
+    ),
     "Karpenter on GKE": (
         {"system": {"distribution": "gke-cos"}, "operators": {"karpenter": {"version": "1.14.1", "managed": False}}},
         [(EXCLUDED, "operators.karpenter", "it is for machines of aws alone; remove it")],

@@ -90,10 +90,11 @@ PARTS: tuple[Part, ...] = get_args(Part)
 
 
 def is_foreign(facts: Distribution, operator: str) -> bool:
-    """Whether an operator is for machines of another cloud than the one whose service the distribution is."""
+    """Whether an operator is for machines, or the service, of another cloud than the distribution's."""
     known = release(operator)
-    own = known.provider if known is not None else None
-    return own is not None and facts.provider not in (None, own)
+    if known is None or known.provider is None:
+        return False
+    return facts.provider != known.provider and (known.service_only or facts.provider is not None)
 
 
 def refusal(facts: Distribution, operator: str) -> Refusal | None:
@@ -104,7 +105,8 @@ def refusal(facts: Distribution, operator: str) -> Refusal | None:
     if known is None:
         return None
     if is_foreign(facts, operator):
-        why = f"it is for machines of {known.provider} alone"
+        what = "nodes of the service" if known.service_only else "machines"
+        why = f"it is for {what} of {known.provider} alone"
         return Refusal(why=why, instead="remove it", source=known.sources.get("provider", "assumed"))
     return facts.unprivileged if known.pod_security == "privileged" else None
 

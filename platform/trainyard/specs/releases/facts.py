@@ -185,6 +185,8 @@ class Facts(Spec):
     """Kinds of webhook configuration for its own API groups that each installation has, with failurePolicy Fail."""
     provider: Text | None = None
     """Cloud for whose machines alone it is, such as `aws`; default: any machine."""
+    service_only: StrictBool = False
+    """Whether it runs on nodes of that cloud's own Kubernetes service alone."""
     critical_pods: StrictBool = False
     """Whether pods of its own have one of Kubernetes' system priorities."""
     has_types: StrictBool = True
