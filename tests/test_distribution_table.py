@@ -27,6 +27,12 @@ CELLS = [(name, operator) for name, row in TABLE.items() for operator in row]
 REFUSED: str = PAGE["REFUSED"]
 MACHINES = {"aws": "aws-p5-48xlarge", "google": "gke-a3-megagpu-8g"}
 
+GPUDIRECT = {
+    "type": "gpudirect-tcpxo",
+    "networks": [f"vpc{number}" for number in range(1, 9)],
+    "daemon": f"registry.example.com/mirror/tcpgpudmarxd-dev:v1.0.21@sha256:{'4f0c7e2ab95d8136' * 4}",
+}
+
 
 def changes(name: str, operator: str) -> dict[str, Any]:
     """Return a small cluster of a distribution with one operator, on machines that it can run on."""
@@ -38,6 +44,7 @@ def changes(name: str, operator: str) -> dict[str, Any]:
         "queues": {"research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 8}}}},
         "topology": None,
         "system": {"distribution": name},
+        "fabric": GPUDIRECT if operator == "gke-gpudirect" else None,
         "operators": {"kueue": {"version": "0.19.2"}, "jobset": {"version": "0.12.0"}, operator: choice},
     }
 
