@@ -71,8 +71,48 @@ def definition(plural, group, kind, *versions):
     }
 
 
+def webhooks(name, service):
+    """Return a configuration of one webhook, for a group that no object has."""
+    config = {"service": {"namespace": "default", "name": service, "path": "/check"}}
+    rules = [{"apiGroups": ["example.com"], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["widgets"]}]
+    webhook = {
+        "name": "check.example.com",
+        "clientConfig": config,
+        "rules": rules,
+        "sideEffects": "None",
+        "admissionReviewVersions": ["v1"],
+    }
+    return {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingWebhookConfiguration",
+        "metadata": {"name": name},
+        "webhooks": [webhook],
+    }
+
+
 def objects():
-    """Yield collection and object; an old MPI operator serves v1 alone, and there is no GPU Operator."""
+    """Yield collection and object; an old MPI operator serves v1 alone, and there is no GPU Operator.
+
+    One webhook answers, and that of a program which is gone does not.
+    """
+    for name in ("there", "removed"):
+        collection = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+        yield collection, webhooks(name, service=name)
+    metadata = {"name": "there", "namespace": "default"}
+    port = {"port": 443, "protocol": "TCP"}
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": {"ports": [port]}}
+    yield "/api/v1/namespaces/default/services", service
+    yield (
+        "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices",
+        {
+            "apiVersion": "discovery.k8s.io/v1",
+            "kind": "EndpointSlice",
+            "metadata": {**metadata, "labels": {"kubernetes.io/service-name": "there"}},
+            "addressType": "IPv4",
+            "endpoints": [{"addresses": ["10.0.0.1"], "conditions": {"ready": True}}],
+            "ports": [port],
+        },
+    )
     for number in range(1, 9):
         yield "/api/v1/nodes", node(number)
         yield "/apis/storage.k8s.io/v1/csinodes", storage_node(number)

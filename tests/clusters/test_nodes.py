@@ -235,6 +235,74 @@ def test_every_user_opens_amd_gpus_where_the_pool_wants_rules_of_udev(form):
         assert node_files(make_cluster(pools={"gpu": {**AMD, "deviceAccess": access}}, queues={})) == {}
 
 
+INBOX = {"nicDriver": "inbox"}
+RDMA = ["rdma_ucm", "ib_umad"]
+NVIDIA = ["nvidia", "nvidia_uvm", "nvidia_drm", "nvidia_modeset"]
+
+
+def modules(found: dict[str, str]) -> list[str]:
+    """Return the kernel modules that a pool's files load, out of whatever form carries them."""
+    if "modules-load-trainyard.conf" in found:
+        place, *names = found["modules-load-trainyard.conf"].splitlines()
+        assert place == "# /etc/modules-load.d/trainyard.conf"
+        return names
+    if "talos.yaml" in found:
+        kernel = yaml.safe_load(found["talos.yaml"])["machine"].get("kernel", {})
+        return [module["name"] for module in kernel.get("modules", ())]
+    if "userdata.toml" in found:
+        settings = tomllib.loads(found["userdata.toml"])["settings"].get("kernel", {}).get("modules", {})
+        assert all(value == {"allowed": True, "autoload": True} for value in settings.values())
+        return list(settings)
+    return [line for line in ignitions(found, "/etc/modules-load.d/trainyard.conf") if line]
+
+
+def ignitions(found: dict[str, str], path: str) -> list[str]:
+    """Return the lines of a file that a MachineConfig carries; none where it carries none."""
+    value = yaml.safe_load(found.get("machineconfig.yaml", "{}"))
+    carried = value.get("spec", {}).get("config", {}).get("storage", {}).get("files", ())
+    sources = [file["contents"]["source"] for file in carried if file["path"] == path]
+    return [line for one in sources for line in base64.b64decode(one.partition("base64,")[2]).decode().splitlines()]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_modules_of_rdma_are_loaded_where_the_file_says_that_the_kernel_drives_the_nics(form):
+    """Device plugins skip NICs without their device files; what cannot be told of modules gets no file for them."""
+    expected = [*FACTS[form].gpus.modules, *RDMA] if FACTS[form].modules.load else []
+    assert modules(files({"distribution": form, **INBOX})) == expected
+    others = modules(files({"distribution": form, "nicDriver": "operator"}))
+    assert others == list(FACTS[form].gpus.modules)
+
+
+def test_talos_loads_the_modules_of_its_extensions():
+    """Those of the GPUs, and those of RDMA, since its kernel's own driver of NICs is the only one."""
+    assert modules(files({"distribution": "talos"})) == [*NVIDIA, *RDMA]
+    off = make_cluster(pools={"h100": POOL, **OTHER}, system={"distribution": "talos"}, queues={})
+    found = {file.name: file.text for file in node_files(off)["nodes/h100"]}
+    assert modules(found) == NVIDIA
+    assert set(node_files(off)) == {"nodes/h100"}
+
+
+def test_peer_memory_is_loaded_beside_a_driver_of_the_image():
+    """The GPU Operator loads it with its own driver; DOCA's NICs need it either way."""
+    assert modules(files({"nicDriver": "doca", "gpuDriver": "system"})) == ["nvidia_peermem"]
+    assert modules(files({"nicDriver": "doca"})) == []
+
+
+def test_a_driver_of_amd_s_operator_keeps_the_kernel_s_own_from_loading():
+    """On OpenShift by a MachineConfig; where the operator is ours it does so by itself."""
+    driver = {"gpuDriver": "operator", "gpuDriverVersion": "30.20.1"}
+    theirs = {"amd-gpu-operator": {"version": "1.5.1", "managed": False}}
+    changes: Fields = {"pools": {"gpu": AMD}, "system": {"distribution": "openshift", **driver}, "queues": {}}
+    ((path, found),) = node_files(make_cluster(operators=theirs, **changes)).items()
+    texts = {file.name: file.text for file in found}
+    assert path == "nodes/gpu"
+    assert ignitions(texts, "/etc/modprobe.d/trainyard.conf") == ["blacklist amdgpu"]
+    ours = {"amd-gpu-operator": {"version": "1.5.1"}}
+    assert node_files(make_cluster(operators=ours, **changes)) == {}
+    plain = {**changes, "system": {"distribution": "openshift"}}
+    assert node_files(make_cluster(operators=theirs, **plain)) == {}
+
+
 def test_efa_locks_memory_as_verbs_do():
     """On EKS by a NodeConfig that leaves the kubelet alone where it is not ours to set."""
     pools = {"h100": {"shape": "aws-p5-48xlarge", "nodes": 2}, **OTHER}
@@ -257,7 +325,7 @@ def test_a_kubelet_that_is_the_provider_s_gets_nothing():
     """Where neither kubelet nor locked memory is ours to set, there is no folder; nor for nodes off the fabric."""
     for form in FORMS:
         found = node_files(cluster({"distribution": form}, memlock="provided", pool={"kubelet": None}))
-        assert found == {}
+        assert found == {} or form == "talos"  # whose image loads no module of the GPUs by itself
     assert set(node_files(cluster())) == {"nodes/h100"}
 
 

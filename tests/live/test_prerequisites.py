@@ -28,6 +28,7 @@ from trainyard.render.prerequisites.questions import (
     NodeRuntime,
     PoolNodes,
     ServerMinor,
+    Webhooks,
 )
 from trainyard.specs.load import read_repository
 from trainyard.upstream.pods.taints import Taint
@@ -71,6 +72,18 @@ class Recorder(Server):
 
 
 KEPT = {"name", "labels", "taints", "drivers", "allocatable", "nodeInfo", "containerRuntimeVersion", "kernelVersion"}
+KEPT |= {
+    "rules",
+    "apiGroups",
+    "webhooks",
+    "clientConfig",
+    "service",
+    "namespace",
+    "failurePolicy",
+    "endpoints",
+    "conditions",
+    "ready",
+}
 KEPT |= {"kubeletVersion", "versions", "served", "items", "metadata", "spec", "status", "data", "stringData"}
 
 
@@ -105,6 +118,7 @@ MISSING = {
     "storage driver": "p5-5 does not run it",
     "mpi-operator": "mpijobs.kubeflow.org does not serve v2beta1",
     "gpu-operator": "none of its 5 CustomResourceDefinitions exists",
+    "every admission webhook": "removed, webhook check.example.com: Service default/removed does not exist",
 }
 """What the recorded cluster lacks, by words of the prerequisite."""
 
@@ -184,6 +198,35 @@ CLASS = {"provisioner": "rancher.io/local-path", "volumeBindingMode": "Immediate
 PLACE = "/apis/storage.k8s.io/v1/storageclasses/standard"
 LABEL = "nvidia.com/cuda.driver-version.full"
 
+HOOKS = "/apis/admissionregistration.k8s.io/v1"
+SERVICE = {"/api/v1/namespaces/old/services/webhook": (200, "", {})}
+
+
+def hook(policy="Fail", config=None):
+    """Return a configuration with one webhook for a group of its own."""
+    rules = [{"apiGroups": ["example.com"], "resources": ["widgets"], "operations": ["CREATE"]}]
+    service = {"service": {"namespace": "old", "name": "webhook"}}
+    webhook = {"name": "check.example.com", "failurePolicy": policy, "rules": rules, "clientConfig": config or service}
+    return {"metadata": {"name": "old"}, "webhooks": [webhook]}
+
+
+def webhooks(mutating=(), validating=()):
+    """Return the lists of both kinds of configuration."""
+    return {
+        f"{HOOKS}/mutatingwebhookconfigurations": listed(*mutating),
+        f"{HOOKS}/validatingwebhookconfigurations": listed(*validating),
+    }
+
+
+def slices(ready):
+    """Return the endpoints of the Service."""
+    value = {
+        "metadata": {"labels": {"kubernetes.io/service-name": "webhook"}},
+        "endpoints": [{"addresses": ["10.0.0.1"], "conditions": {"ready": ready}}],
+    }
+    return {"/apis/discovery.k8s.io/v1/namespaces/old/endpointslices": listed(value)}
+
+
 QUESTIONS = {
     "another release": (ServerMinor("1.35"), [], {}, "1.34", "missing", "the API server runs 1.34"),
     "a kubelet that is newer": (
@@ -253,6 +296,44 @@ QUESTIONS = {
     "a class with another binding": (
         Existing("StorageClass", "standard", PLACE, {"volumeBindingMode": "WaitForFirstConsumer"}), [],
         {PLACE: (200, "", CLASS)}, "1.35", "missing", "StorageClass standard has volumeBindingMode Immediate",
+    ),
+    "webhooks of a server without any": (Webhooks(), [], webhooks(), "1.35", "there", ""),
+    "a webhook whose Service is gone": (
+        Webhooks(), [], webhooks(validating=[hook()]), "1.35", "missing",
+        "old, webhook check.example.com: Service old/webhook does not exist",
+    ),
+    "a webhook whose Service has no pod": (
+        Webhooks(), [], {**webhooks(validating=[hook()]), **SERVICE, **slices(False)}, "1.35", "missing",
+        "old, webhook check.example.com: no pod of Service old/webhook is ready",
+    ),
+    "a webhook that answers": (
+        Webhooks(), [], {**webhooks(validating=[hook()]), **SERVICE, **slices(True)}, "1.35", "there", "",
+    ),
+    "two webhooks without a Service": (
+        Webhooks(), [], webhooks(mutating=[hook()], validating=[hook()]), "1.35", "missing",
+        "old, webhook check.example.com: Service old/webhook does not exist and 1 more",
+    ),
+    "a webhook that may be silent": (
+        Webhooks(), [], webhooks(validating=[hook(policy="Ignore")]), "1.35", "there", "",
+    ),
+    "a webhook at an address": (
+        Webhooks(), [], webhooks(validating=[hook(config={"url": "https://hook.example.com"})]), "1.35", "there", "",
+    ),
+    "webhooks of an operator that has none": (
+        Webhooks(("kueue.x-k8s.io",)), [], webhooks(validating=[hook()]), "1.35", "missing",
+        "no MutatingWebhookConfiguration has rules for kueue.x-k8s.io",
+    ),
+    "webhooks of an operator that let all pass": (
+        Webhooks(("example.com",), ("ValidatingWebhookConfiguration",)), [],
+        {**webhooks(validating=[hook(policy="Ignore")]), **SERVICE, **slices(True)}, "1.35", "missing",
+        "old, webhook check.example.com has failurePolicy Ignore",
+    ),
+    "webhooks of an operator that answer": (
+        Webhooks(("example.com",), ("ValidatingWebhookConfiguration",)), [],
+        {**webhooks(validating=[hook()]), **SERVICE, **slices(True)}, "1.35", "there", "",
+    ),
+    "webhooks that may not be listed": (
+        Webhooks(), [], {f"{HOOKS}/mutatingwebhookconfigurations": FORBIDDEN}, "1.35", "unseen", "secrets is forbidden",
     ),
     "a storage driver that is not registered": (
         CsiDriver("a.b", ("h100",)), [node(1)], {}, "1.35", "missing", "CSIDriver a.b does not exist",

@@ -48,10 +48,6 @@ DRIVERS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"enable": False},
     ),
     "the cluster has AMD's GPUs alone": ({**ALONE, "system": ASKED}, BOOT),
-    "OpenShift keeps modules by itself": (
-        {"pools": pools(**ASKED), "system": {"distribution": "openshift"}},
-        {name: value for name, value in BOOT.items() if name != "blacklist"},
-    ),
 }
 
 
@@ -79,6 +75,11 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
         {"pools": pools(**ASKED), "operators": WITHOUT},
         "pools.mi300x.system.gpuDriver",
         "gpuDriver 'operator' of pool 'mi300x' needs amd-gpu-operator; add it to operators",
+    ),
+    "nodes of Talos load what their image has": (
+        {"pools": pools(**ASKED, distribution="talos"), "operators": WITH_IMAGE},
+        "pools.mi300x.system.gpuDriver",
+        "gpuDriver is 'operator', but on Talos only the node's image brings amdgpu; remove it",
     ),
     "no release": (
         {"pools": pools(gpuDriver="operator"), "operators": WITH_IMAGE},
@@ -113,6 +114,11 @@ def test_what_the_operator_lacks_is_found(changes, path, message):
 RIGHT: dict[str, dict[str, Any]] = {
     "the node's own driver": {},
     "NVIDIA's driver by its operator": {"system": {"gpuDriver": "operator"}},
+    "the operator of OpenShift's catalogue": {
+        "pools": pools(**ASKED),
+        "system": {"distribution": "openshift"},
+        "operators": {**OPERATORS, NAME: {**OPERATORS[NAME], "managed": False}},
+    },
     "all is there": {"pools": pools(**ASKED), "operators": WITH_IMAGE},
 }
 

@@ -166,15 +166,6 @@ FINDINGS: dict[str, tuple[dict[str, Any], list[str]]] = {
             )
         ],
     ),
-    "nodes of nobody's": (
-        changes(MEGA, TCPXO, system={"distribution": "kubeadm"}),
-        [
-            (
-                "error pairing/distribution operators.gke-gpudirect: gke-gpudirect cannot be installed on kubeadm: "
-                "its images need nodes of GKE; remove it"
-            )
-        ],
-    ),
     "machines of another plugin": (
         changes(HIGH, TCPXO),
         [

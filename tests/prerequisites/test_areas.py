@@ -15,6 +15,10 @@ from trainyard.specs.sources import ExtraFile, Specs
 OPERATORS = {"kueue": {"version": "0.19.2"}, "jobset": {"version": "0.12.0"}}
 OURS = {**OPERATORS, "gpu-operator": {"version": "26.7.0"}}
 THEIRS = {**OPERATORS, "gpu-operator": {"version": "26.7.0", "managed": False}}
+NETWORK = {**OURS, "network-operator": {"version": "26.4.1"}}
+NAMES = [f"ibs{number}" for number in range(1, 9)]
+PCI = [f"0000:{number}8:00.0" for number in range(1, 9)]
+SHARED = {"type": "infiniband", "attach": "rdma-shared", "subnetManager": "OpenSM", "memlock": "node"}
 ROCE = {"type": "roce", "attach": "sriov", "addresses": "10.56.0.0/16", "trafficClass": 106, "mtu": 9000}
 INFINIBAND = {"type": "infiniband", "attach": "rdma-shared", "resources": ["rdma/ib"], "subnetManager": "OpenSM"}
 EFA = {"pools": {"gpu": {"shape": "aws-p5-48xlarge", "nodes": 4}}, "fabric": {"type": "efa"}}
@@ -42,6 +46,11 @@ QUEUES = {"research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 32}}}}
 IMAGE = "registry.example.com/kfp@sha256:" + "4f0c7e2ab95d8136" * 4
 
 
+def switched_off(part: str) -> dict:
+    """Return operators whose GPU Operator leaves one part of the software out, by its values."""
+    return {**OPERATORS, "gpu-operator": {"version": "26.7.0", "values": {part: {"enabled": False}}}}
+
+
 def cluster(**changes) -> Cluster:
     """Return a cluster with one pool and without a fabric; keywords are its fields."""
     return make_cluster(**{"pools": {"gpu": GPU}, "queues": QUEUES, "operators": OURS, **changes})
@@ -65,6 +74,83 @@ CASES = {
         {"system": {"gpuDriver": "system", "gpuDriverVersion": "580.126.20"}},
         "NVIDIA's driver, 580.126.20",
         "branch 525",
+    ),
+    "a driver that values switch off": (
+        {"operators": switched_off("driver")},
+        "nodes of pool gpu have NVIDIA's driver, branch 525 or newer",
+        "container toolkit",
+    ),
+    "a toolkit that values switch off": ({"operators": switched_off("toolkit")}, "container toolkit", "driver, branch"),
+    "a device plugin that values switch off": (
+        {"operators": switched_off("devicePlugin")}, "offer `nvidia.com/gpu 8`", "container toolkit",
+    ),
+    "NVSwitches of a driver in the image": (
+        {"system": {"gpuDriver": "system"}}, "run NVIDIA's Fabric Manager, of the driver's release", "",
+    ),
+    "NVSwitches of a driver by the operator": ({}, "", "Fabric Manager"),
+    "GPUs without NVSwitches": (
+        {"pools": {"gpu": {"shape": "l40s-8x", "nodes": 4}}, "system": {"gpuDriver": "system"}}, "", "Fabric Manager",
+    ),
+    "NVSwitches of a provider's machines": (
+        {"pools": {"gpu": {"shape": "aws-p5-48xlarge", "nodes": 4}}, "system": {"distribution": "eks"}},
+        "NVIDIA's driver",
+        "Fabric Manager",
+    ),
+    "addresses of NICs": (
+        {"fabric": {**ROCE, "attach": "hostdev"}, "operators": NETWORK, "pools": {"gpu": {**GPU, "pci": PCI}}},
+        f"on nodes of pool gpu the NICs of the fabric are at {', '.join(PCI)}",
+        "called",
+    ),
+    "names of NICs that pods share": (
+        {"fabric": SHARED, "operators": NETWORK, "pools": {"gpu": {**GPU, "interfaces": NAMES}}},
+        f"on nodes of pool gpu the NICs of the fabric are called {', '.join(NAMES)}",
+        "the NICs of the fabric are at",
+    ),
+    "names of NICs that others advertise": (
+        {"fabric": INFINIBAND, "pools": {"gpu": {**GPU, "interfaces": NAMES}}}, "", "NICs of the fabric are called",
+    ),
+    "modules that nobody is said to load": (
+        {"fabric": SHARED, "operators": NETWORK}, "nodes of pool gpu load the kernel modules `rdma_ucm`, `ib_umad`", "",
+    ),
+    "modules that a file loads": (
+        {"fabric": SHARED, "operators": NETWORK, "system": {"nicDriver": "inbox"}},
+        "have the files of `nodes/gpu/`: 10-trainyard-memlock.conf, modules-load-trainyard.conf",
+        "load the kernel modules",
+    ),
+    "modules that DOCA loads": (
+        {"fabric": SHARED, "operators": NETWORK, "system": {"nicDriver": "doca"}}, "", "load the kernel modules",
+    ),
+    "modules of pods on the node's network": ({"fabric": {**ROCE, "attach": "host"}}, "", "load the kernel modules"),
+    "modules of EFA": (EFA, "", "load the kernel modules"),
+    "virtual functions on InfiniBand": (
+        {"fabric": {**INFINIBAND, "attach": "sriov"}}, "the subnet manager serves virtual functions", "",
+    ),
+    "shared NICs on InfiniBand": ({"fabric": INFINIBAND}, "a subnet manager runs", "serves virtual functions"),
+    "operators of OperatorHub": (
+        {"operators": THEIRS, "system": {"distribution": "openshift"}},
+        "Node Feature Discovery Operator is there",
+        "KMM",
+    ),
+    "operators of OperatorHub for AMD": (
+        {
+            "operators": {**OPERATORS, "amd-gpu-operator": {"version": "1.5.1", "managed": False}},
+            "system": {"distribution": "openshift"},
+            "pools": {"gpu": {**MI300X, "deviceAccess": [44]}},
+        },
+        "Kernel Module Management Operator is there, with `modules.kmm.sigs.x-k8s.io`",
+        "",
+    ),
+    "operators of others elsewhere": ({"operators": THEIRS}, "", "Node Feature Discovery Operator"),
+    "webhooks of everybody": ({}, "every admission webhook of the cluster that must", "webhooks of kueue answer"),
+    "webhooks of others": (
+        {"operators": {**OPERATORS, "kueue": {"version": "0.19.2", "managed": False}}},
+        "the admission webhooks of kueue answer",
+        "webhooks of jobset answer",
+    ),
+    "webhooks that are off by default": (
+        {"operators": {**OPERATORS, "network-operator": {"version": "26.4.1", "managed": False}}},
+        "network-operator 26.4.1 is there",
+        "webhooks of network-operator",
     ),
     "branches that know the GPUs": ({"operators": THEIRS}, "NVIDIA's driver, branch 525 or newer", ""),
     "AMD's driver": (
@@ -136,6 +222,35 @@ def test_a_field_calls_for_it(changes, there, absent):
     found = whats(specs(**changes))
     assert there in found
     assert not absent or absent not in found
+
+
+WAYS = {
+    "Talos": ({"system": {"distribution": "talos"}}, "NVIDIA's driver", "nvidia-open-gpu-kernel-modules-lts"),
+    "Talos' toolkit": ({"system": {"distribution": "talos"}}, "container toolkit", "nvidia-container-toolkit-lts"),
+    "OpenShift's driver": (
+        {"operators": THEIRS, "system": {"distribution": "openshift"}}, "NVIDIA's driver", "of OperatorHub",
+    ),
+    "values of the operator": ({"operators": switched_off("driver")}, "NVIDIA's driver", "remove `driver.enabled"),
+    "an image": ({"system": {"gpuDriver": "system"}}, "NVIDIA's driver", "choose an image for the nodes"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("changes", "what", "get"), WAYS.values(), ids=WAYS)
+def test_each_way_to_a_driver(changes, what, get):
+    """Whoever can bring a part of the GPU's software on these nodes is the one who is named."""
+    found = prerequisites(specs(**changes), "test")["GPUs"]
+    (item,) = (item for item in found if what in item.what)
+    assert get in item.get
+
+
+def test_values_that_switch_a_part_off_are_the_field():
+    """A reader finds the line that makes the driver somebody else's."""
+    (item,) = (
+        item
+        for item in prerequisites(specs(operators=switched_off("driver")), "test")["GPUs"]
+        if "driver," in item.what
+    )
+    assert item.at == ("operators", "gpu-operator", "values", "driver", "enabled")
 
 
 TEAMS = {

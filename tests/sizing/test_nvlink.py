@@ -114,12 +114,27 @@ def test_kueue_counts_channels():
     assert "resources" not in configuration(make_cluster())
 
 
-@pytest.mark.parametrize(("more", "root"), [({}, "/"), ({"gpu-operator": {"version": "26.7.0"}}, "/run/nvidia/driver")])
-def test_the_driver_serves_domains_alone(more, root):
-    """GPUs stay with the device plugin, and the driver of the GPUs is where the GPU Operator or the host has it."""
+GPU_OPERATOR = {"version": "26.7.0"}
+OFF = {"driver": {"enabled": False}}
+ROOTS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
+    "the node's image": ({}, {}, "/"),
+    "the GPU Operator's container": ({"gpu-operator": GPU_OPERATOR}, {}, "/run/nvidia/driver"),
+    "a driver that the operator's values leave out": ({"gpu-operator": {**GPU_OPERATOR, "values": OFF}}, {}, "/"),
+    "GKE's installer": ({}, {"system": {"distribution": "gke-cos"}}, "/home/kubernetes/bin/nvidia"),
+    "GKE's installer beside the GPU Operator": (
+        {"gpu-operator": GPU_OPERATOR},
+        {"system": {"distribution": "gke-cos"}},
+        "/home/kubernetes/bin/nvidia",
+    ),
+}
+
+
+@pytest.mark.parametrize(("more", "changes", "root"), ROOTS.values(), ids=ROOTS)
+def test_the_driver_serves_domains_alone(more, changes, root):
+    """GPUs stay with the device plugin, and the driver of the GPUs is where those who install it put it."""
     (found,) = (
         operator.values(site)
-        for site, operator in installed_operators(cluster(operators={**OPERATORS, **more}))
+        for site, operator in installed_operators(cluster(operators={**OPERATORS, **more}, **changes))
         if site.name in DRIVER
     )
     assert found["resources"] == {"gpus": {"enabled": False}, "computeDomains": {"enabled": True}}

@@ -13,6 +13,8 @@ from trainyard.judge.preflight.cluster.distribution import check
 H100: dict[str, Any] = {"shape": "dgx-h100", "nodes": 2}
 POOLS = {"h100": H100}
 GPU = {"gpu-operator": {"version": "26.7.0"}}
+PLUGIN = {"version": "0.5.30"}
+EFA = {"efa-device-plugin": PLUGIN}
 SIMPLE = {"topologyManagerPolicy": "restricted", "cpuManagerPolicy": "static"}
 ROCE: dict[str, Any] = {"type": "roce", "rails": 8, "attach": "sriov", "addresses": "10.56.0.0/16", "pools": ["h100"]}
 OLD: dict[str, Any] = {"shape": "dgx-a100", "nodes": 1, "system": {"gpuDriver": "system"}}
@@ -35,6 +37,66 @@ CASES: dict[str, tuple[dict[str, Any], list[tuple[str, str, str]]]] = {
         {"system": {"distribution": "gke-autopilot"}, "operators": GPU},
         [(EXCLUDED, "operators.gpu-operator", "and refuses privileged daemons; remove gpu-operator")],
     ),
+    "Node Feature Discovery on Autopilot": (
+        {"system": {"distribution": "gke-autopilot"}, "operators": {"node-feature-discovery": {"version": "0.19.0"}}},
+        [(EXCLUDED, "operators.node-feature-discovery", "Autopilot refuses privileged daemons; remove it")],
+    ),
+    "Kueue on Autopilot": (
+        {"system": {"distribution": "gke-autopilot"}, "operators": {"kueue": {"version": "0.19.2"}}},
+        [],
+    ),
+    "adapters of Amazon on GKE": (
+        {"system": {"distribution": "gke-cos"}, "operators": EFA},
+        [(EXCLUDED, "operators.efa-device-plugin", "it is for machines of aws alone; remove it")],
+    ),
+    "adapters of Amazon on GKE, by others": (
+        {"system": {"distribution": "gke-cos"}, "operators": {"efa-device-plugin": {**PLUGIN, "managed": False}}},
+        [(EXCLUDED, "operators.efa-device-plugin", "it is for machines of aws alone; remove it")],
+    ),
+    "adapters of Amazon on machines without them": (
+        {"system": {"distribution": "kubeadm"}, "operators": EFA},
+        [(EXCLUDED, "operators.efa-device-plugin", "advertises devices that no pool has; remove it")],
+    ),
+    "adapters of Amazon on its machines, by kubeadm": (
+        {
+            "system": {"distribution": "kubeadm"},
+            "operators": EFA,
+            "pools": {"h100": {"shape": "aws-p5-48xlarge", "nodes": 2}},
+        },
+        [],
+    ),
+    "adapters of Amazon on EKS, before nodes have them": (
+        {
+            "system": {"distribution": "eks"},
+            "operators": EFA,
+            "pools": {"t4": {"shape": "aws-g5-48xlarge", "nodes": 1}},
+        },
+        [],
+    ),
+    "adapters of Amazon beside a misspelt shape": (
+        {"operators": EFA, "pools": {"h100": {"shape": "aws-p5-48xlrge", "nodes": 1}}},
+        [],
+    ),
+    "plugins of GKE on nodes of nobody's": (
+        {"system": {"distribution": "kubeadm"}, "operators": {"gke-gpudirect": {"version": "2026.6.9"}}},
+        [(EXCLUDED, "operators.gke-gpudirect", "it is for nodes of the service of google alone; remove it")],
+    ),
+    "plugins of GKE on GKE": (
+        {"system": {"distribution": "gke-cos"}, "operators": {"gke-gpudirect": {"version": "2026.6.9"}}},
+        [],
+    ),
+    "Karpenter on GKE": (
+        {"system": {"distribution": "gke-cos"}, "operators": {"karpenter": {"version": "1.14.1", "managed": False}}},
+        [(EXCLUDED, "operators.karpenter", "it is for machines of aws alone; remove it")],
+    ),
+    "Karpenter on EKS": (
+        {"system": {"distribution": "eks"}, "operators": {"karpenter": {"version": "1.14.1", "managed": False}}},
+        [],
+    ),
+    "the DRA driver on Talos": (
+        {"system": {"distribution": "talos"}, "operators": {"dra-driver-nvidia-gpu": {"version": "0.4.0"}}},
+        [(EXCLUDED, "operators.dra-driver-nvidia-gpu", "no system extension has nvidia-imex")],
+    ),
     "the operator's driver on Talos": (
         {"system": {"distribution": "talos", "gpuDriver": "operator"}, "operators": GPU},
         [(DRIVER, "system.gpuDriver", "but on Talos only the node's image installs the driver; remove it")],
@@ -47,6 +109,12 @@ CASES: dict[str, tuple[dict[str, Any], list[tuple[str, str, str]]]] = {
         },
         [(DRIVER, "pools.h100.system.gpuDriver", "but on Talos only the node's image installs the driver; remove it")],
     ),
+    "a driver of NICs that Talos cannot load": (
+        {"system": {"distribution": "talos", "nicDriver": "doca"}},
+        [("pairing/nic-driver", "system.nicDriver", "but nodes on Talos have the kernel's own alone; remove it")],
+    ),
+    "the driver of NICs that Talos has": ({"system": {"distribution": "talos", "nicDriver": "inbox"}}, []),
+    "a driver of NICs on kubeadm": ({"system": {"distribution": "kubeadm", "nicDriver": "doca"}}, []),
     "a driver by values on Talos": (
         {
             "system": {"distribution": "talos"},

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from trainyard.base.findings import count_of
-from trainyard.faces.live import node_answers
+from trainyard.faces.live import node_answers, webhook_answers
 from trainyard.faces.live.seen import METADATA, THERE, WHOLE, Readable, Seen, UnseenError, Verdict
 from trainyard.judge.preflight.job.secrets import named_objects
 from trainyard.render.prerequisites import Prerequisite, prerequisites
@@ -25,6 +25,7 @@ from trainyard.render.prerequisites.questions import (
     PoolNodes,
     Question,
     ServerMinor,
+    Webhooks,
 )
 from trainyard.specs.editing.named import cluster_of
 from trainyard.specs.sources import Specs
@@ -142,6 +143,7 @@ ANSWERS = cast(
         Existing: existing,
         AllExisting: every,
         CsiDriver: storage,
+        Webhooks: webhook_answers.answer,
     },
 )
 """How each question is answered."""

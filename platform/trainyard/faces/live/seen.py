@@ -57,6 +57,7 @@ class Seen:
 
     server: Readable
     _objects: dict[tuple[str, str], Mapping[str, Any] | None] = field(default_factory=dict)
+    _lists: dict[str, list[Mapping[str, Any]]] = field(default_factory=dict)
 
     def get(self, path: str, *, accept: str = METADATA) -> Mapping[str, Any] | None:
         """Return the object at a path, None where there is none; raises UnseenError where the server does not say."""
@@ -85,6 +86,12 @@ class Seen:
             following = (body.get("metadata") or {}).get("continue") or ""
             if not following:
                 return found
+
+    def collection(self, path: str) -> list[Mapping[str, Any]]:
+        """Return all objects of a list, read once; raises UnseenError where the server does not say."""
+        if path not in self._lists:
+            self._lists[path] = self.items(path)
+        return self._lists[path]
 
     @cached_property
     def minor(self) -> str:

@@ -39,13 +39,17 @@ def aks(needs: Needs) -> Iterator[PlainFile]:
 
 
 def bottlerocket(needs: Needs) -> Iterator[PlainFile]:
-    """Yield user data in TOML (bottlerocket.dev, settings reference: kubernetes, oci-defaults)."""
+    """Yield user data in TOML (bottlerocket.dev, settings reference: kubernetes, oci-defaults, kernel)."""
     lines = ["# user data of the launch template"]
     if needs.kubelet is not None:
         lines += ["[settings.kubernetes]", *kubernetes_settings(needs.kubelet)]
     if needs.memlock:
         lines += ["[settings.oci-defaults.resource-limits.max-locked-memory]", 'soft-limit = "unlimited"']
         lines += ['hard-limit = "unlimited"']
+    for module in needs.load:
+        lines += [f"[settings.kernel.modules.{module}]", "allowed = true", "autoload = true"]
+    for module in needs.block:
+        lines += [f"[settings.kernel.modules.{module}]", "allowed = false"]
     if len(lines) > 1:
         yield PlainFile("userdata.toml", "\n".join([*lines, ""]), needs.at)
 

@@ -22,6 +22,9 @@ PATCH = "kubeletconfiguration20-trainyard+merge.yaml"
 UNIT_LIMIT = "10-trainyard-memlock.conf"
 CRIO_LIMIT = "10-trainyard.conf"
 
+LOAD = "/etc/modules-load.d/trainyard.conf"
+BLOCK = "/etc/modprobe.d/trainyard.conf"
+
 DEVICE_RULES = "70-amdgpu.rules"
 OPEN = ('KERNEL=="kfd", MODE="0666"', 'SUBSYSTEM=="drm", KERNEL=="renderD*", MODE="0666"')
 """Rules after those of the distribution, which may give the files to group render alone (50-udev-default.rules)."""
@@ -39,6 +42,10 @@ class Needs:
     """Whether containers must be able to lock all memory: RDMA locks its buffers."""
     open_devices: bool
     """Whether every user is to open the device files of AMD's GPUs."""
+    load: tuple[str, ...] = ()
+    """Kernel modules that are loaded when the node starts."""
+    block: tuple[str, ...] = ()
+    """Kernel modules that are not loaded for a device."""
 
     @property
     def at(self) -> Path:
@@ -53,7 +60,7 @@ class Needs:
     @property
     def any(self) -> bool:
         """Whether there is anything to give."""
-        return self.kubelet is not None or self.memlock or self.open_devices
+        return self.kubelet is not None or self.memlock or self.open_devices or bool(self.load or self.block)
 
 
 MEMLOCK_AT: Path = ("fabric", "memlock")
@@ -88,6 +95,23 @@ def device_rules(needs: Needs) -> Iterator[PlainFile]:
     if needs.open_devices:
         text = add_comment(f"/etc/udev/rules.d/{DEVICE_RULES}", "\n".join([*OPEN, ""]))
         yield PlainFile(DEVICE_RULES, text, (*needs.at, "deviceAccess"))
+
+
+def module_texts(needs: Needs) -> dict[str, str]:
+    """Return the files by which systemd and modprobe are told of kernel modules: path -> text.
+
+    modules-load.d(5) and modprobe.d(5): one module a line.
+    """
+    blocked = [f"blacklist {module}" for module in needs.block]
+    texts = {LOAD: needs.load, BLOCK: blocked}
+    return {path: "\n".join([*lines, ""]) for path, lines in texts.items() if lines}
+
+
+def module_files(needs: Needs) -> Iterator[PlainFile]:
+    """Yield files for the kernel modules that a node loads when it starts, and for those that it must not load."""
+    for path, text in module_texts(needs).items():
+        folder, _, name = path.rpartition("/")
+        yield PlainFile(f"{folder.rpartition('/')[2].removesuffix('.d')}-{name}", add_comment(path, text), needs.at)
 
 
 def rlimit() -> dict[str, Any]:

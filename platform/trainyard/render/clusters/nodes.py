@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.render.clusters.node_forms import FORMS
+from trainyard.render.clusters.node_modules import blocked, loaded
 from trainyard.render.clusters.node_parts import Needs
 from trainyard.render.parts.objects import PlainFile
 from trainyard.render.sizing.fabrics import fabric_type
@@ -26,5 +27,7 @@ def needs(cluster: Cluster, name: str) -> Needs:
         runtime=cluster.system_of(name).runtime or "containerd",
         kubelet=configuration(pool, pool.kubelet) if pool.kubelet else None,
         open_devices=pool.device_access == "udev",
+        load=tuple(loaded(cluster, name)),
+        block=tuple(blocked(cluster, name)),
         memlock=fabric is not None and fabric.memlock == "node" and locks,
     )

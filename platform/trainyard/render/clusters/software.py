@@ -8,7 +8,7 @@ from trainyard.base.labels import PROTECTED
 from trainyard.render.clusters import karpenter
 from trainyard.render.clusters.team import pod_security
 from trainyard.render.operators import Operator, Site
-from trainyard.render.operators.install import installed_operators
+from trainyard.render.operators.install import installed_operators, own_resources
 from trainyard.render.parts.objects import Resource
 from trainyard.specs import Cluster
 
@@ -18,7 +18,7 @@ def operator(site: Site, known: Operator) -> Iterator[Resource]:
     if site.facts.own_namespace:
         labels = pod_security(site.facts.pod_security, site.cluster)
         yield Resource("v1", "Namespace", site.facts.namespace, site.at, labels=labels, annotations=PROTECTED)
-    yield from known.own(site)
+    yield from own_resources(site, known)
 
 
 def hardware(cluster: Cluster) -> Iterator[Resource]:

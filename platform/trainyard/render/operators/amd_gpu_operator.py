@@ -15,8 +15,6 @@ from trainyard.specs import Cluster, Pool
 from trainyard.specs.models.system import System
 from trainyard.specs.releases.facts import lookup
 
-OPENSHIFT = "openshift"
-
 
 class AmdGpuOperator(Operator):
     """The chart installs the operator; what it does to nodes stands in `hardware/` and is synced by hand."""
@@ -75,16 +73,14 @@ def stated(cluster: Cluster, pool: str) -> System:
 def driver(cluster: Cluster, pool: str) -> dict[str, Any]:
     """Return the section of the driver: none of ours unless the file asks for it.
 
-    The kernel's own module must be kept from loading, which on OpenShift only a MachineConfig does. Nodes get another
-    release when a person drains them (ROCm/gpu-operator v1.5.1 docs/drivers/installation.md, upgrading.md).
+    The kernel's own module is kept from loading. Nodes get another release when a person drains them (ROCm/gpu-operator
+    v1.5.1 docs/drivers/installation.md, upgrading.md).
     """
     system = stated(cluster, pool)
     if system.gpu_driver != "operator":
         return {"enable": False}
     release = {"version": system.gpu_driver_version} if system.gpu_driver_version else {}
-    keeps = cluster.system_of(pool).distribution == OPENSHIFT
-    blacklist = {} if keeps else {"blacklist": True}
-    return {"enable": True, **blacklist, **release, "upgradePolicy": {"enable": False}}
+    return {"enable": True, "blacklist": True, **release, "upgradePolicy": {"enable": False}}
 
 
 def device_config(name: str, pool: Pool, components: Mapping[str, Any]) -> dict[str, Any]:

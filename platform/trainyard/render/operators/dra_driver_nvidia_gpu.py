@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.render.operators.base import Conflict, Operator, Site, tolerations
-from trainyard.render.operators.install import sites
 from trainyard.render.operators.stated_values import check_tolerations, if_false, if_true
 from trainyard.render.sizing.nvlink import spans
+from trainyard.render.sizing.software import installed_parts, nvidia_pools
 from trainyard.specs import Cluster
 
 ALWAYS = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
@@ -21,12 +21,11 @@ class DraDriver(Operator):
     name = "dra-driver-nvidia-gpu"
 
     def values(self, site: Site) -> dict[str, Any]:
-        """Return the chart values: resources, tolerations, and the root of the driver (the GPU Operator or host)."""
-        root = "/run/nvidia/driver" if brings_driver(site.cluster) else "/"
+        """Return the chart values: resources, tolerations, and the root of the driver."""
         own = tolerations(pool for pool in site.cluster.pools.values() if spans(site.cluster, pool))
         found = [toleration for toleration in own if toleration != ALWAYS]
         return {
-            "nvidiaDriverRoot": root,
+            "nvidiaDriverRoot": driver_root(site.cluster),
             **({"kubeletPlugin": {"tolerations": [ALWAYS, *found]}} if found else {}),
             "resources": {"gpus": {"enabled": False}, "computeDomains": {"enabled": True}},
         }
@@ -45,9 +44,19 @@ class DraDriver(Operator):
 CHART = "NVIDIA/k8s-dra-driver-gpu v0.4.0 deployments/helm/dra-driver-nvidia-gpu/values.yaml"
 
 
-def brings_driver(cluster: Cluster) -> bool:
-    """Whether an operator of ours installs the driver of the GPUs in containers (GPU Operator documentation)."""
-    return any(site.name == "gpu-operator" for site in sites(cluster))
+CONTAINER = "/run/nvidia/driver"
+"""Root of a driver that the GPU Operator installs (NVIDIA/cloud-native-docs gpu-operator, driver container)."""
+
+
+def driver_root(cluster: Cluster) -> str:
+    """Return the folder of a node with the GPUs' driver: the operator's, the distribution's, else the node's root.
+
+    Source: kubernetes-sigs/dra-driver-nvidia-gpu v0.4.0 site/content/docs/install.md, which names GKE's.
+    """
+    pools = nvidia_pools(cluster)
+    if any("driver" in installed_parts(cluster, name) for name in pools):
+        return CONTAINER
+    return next((cluster.distribution_of(name).gpus.driver_folder for name in pools), None) or "/"
 
 
 OPERATOR = DraDriver()

@@ -44,9 +44,6 @@ The operator looks for it in the ClusterPolicy, and in an environment that the c
 v26.7.0 internal/image/image.go).
 """
 
-CRITICAL_PODS = 100_000
-"""Pods of system priority in the operator's namespace: more than its daemons on any number of nodes."""
-
 HEALTH = by_field("state", waiting="Waiting for the operator", healthy="ready", degraded="ignored")
 
 
@@ -68,11 +65,6 @@ class GpuOperator(Operator):
     def conflicts(self, site: Site) -> Iterator[Conflict]:
         """Yield values that do not go with the ClusterPolicy and the NVIDIADrivers."""
         yield from gpu_conflicts.conflicts(site)
-
-    def own(self, site: Site) -> Iterator[Resource]:
-        """Yield leave for daemons of system priority, where the provider gives it to kube-system alone."""
-        if site.cluster.distribution.critical_quota:
-            yield critical_quota(site)
 
     def hardware(self, site: Site) -> Iterator[Resource]:
         """Yield the ClusterPolicy and its configurations: a new driver or layout takes GPUs from under running jobs."""
@@ -126,14 +118,6 @@ def policy(site: Site) -> dict[str, Any]:
     layers: list[Mapping[str, Any]] = [cluster_install(cluster).values, images(site), own, chosen]
     spec = reduce(merge, layers, base)
     return gpu_values.leave_driver(spec) if gpu_drivers.by_pool(cluster) else spec
-
-
-def critical_quota(site: Site) -> Resource:
-    """Return a ResourceQuota for pods of system priority: room for every daemon on every node."""
-    classes = ["system-node-critical", "system-cluster-critical"]
-    scope = {"matchExpressions": [{"scopeName": "PriorityClass", "operator": "In", "values": classes}]}
-    spec = {"hard": {"pods": str(CRITICAL_PODS)}, "scopeSelector": scope}
-    return Resource("v1", "ResourceQuota", "critical-pods", site.at, site.facts.namespace, fields={"spec": spec})
 
 
 def images(site: Site) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from trainyard.render.operators import operators
 from trainyard.render.operators.base import Operator, Site, merge, nest_value
+from trainyard.render.parts.objects import Resource
 from trainyard.specs import Cluster
 from trainyard.specs.releases import Bundle, release
 from trainyard.specs.releases.facts import lookup
@@ -26,6 +27,25 @@ def installed_operators(cluster: Cluster) -> Iterator[tuple[Site, Operator]]:
     for site in sites(cluster):
         if site.choice.managed and site.name in known:
             yield site, known[site.name]
+
+
+CRITICAL_PODS = 100_000
+"""Pods of system priority in an operator's namespace: more than its daemons on any number of nodes."""
+
+
+def own_resources(site: Site, operator: Operator) -> Iterator[Resource]:
+    """Yield an operator's own resources, and leave for its pods where the provider gives system priority to few."""
+    if site.facts.critical_pods and site.facts.own_namespace and site.cluster.distribution.critical_quota:
+        yield critical_quota(site)
+    yield from operator.own(site)
+
+
+def critical_quota(site: Site) -> Resource:
+    """Return a ResourceQuota for pods of system priority: room for every daemon on every node."""
+    classes = ["system-node-critical", "system-cluster-critical"]
+    scope = {"matchExpressions": [{"scopeName": "PriorityClass", "operator": "In", "values": classes}]}
+    spec = {"hard": {"pods": str(CRITICAL_PODS)}, "scopeSelector": scope}
+    return Resource("v1", "ResourceQuota", "critical-pods", site.at, site.facts.namespace, fields={"spec": spec})
 
 
 def ceded_definitions(site: Site) -> frozenset[str]:

@@ -19,10 +19,13 @@ AREAS: Mapping[str, tuple[Find, ...]] = {
         *(nodes.release, nodes.pools, scaling.pools, scaling.requests),
         *(nodes.labels, nodes.software, nodes.settings, nodes.memory),
     ),
-    "GPUs": (gpus.nvidia, gpus.channels, gpus.amd),
+    "GPUs": (gpus.nvidia, gpus.fabric_managers, gpus.channels, gpus.amd),
     "Fabric": (fabric.every,),
     "Storage": (storage.drivers, storage.classes),
-    "Software": (operators.operators, operators.runtimes, operators.network_policies, operators.pipelines),
+    "Software": (
+        *(operators.operators, operators.companions, operators.webhooks),
+        *(operators.runtimes, operators.network_policies, operators.pipelines),
+    ),
     "Argo CD": (access.argocd,),
     "Access": (access.registries, access.people, access.identities, access.secrets),
 }

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
+from trainyard.render.clusters import nodes
+from trainyard.render.clusters.node_modules import RDMA_MODULES
 from trainyard.render.operators.gke_gpudirect import NAME, PLUGINS
 from trainyard.render.operators.install import installed_operators, sites
 from trainyard.render.prerequisites.base import Prerequisite, Site, names_text, of_pools
@@ -17,7 +19,9 @@ from trainyard.render.prerequisites.nodes import in_words
 from trainyard.render.prerequisites.questions import AllExisting, Definitions, Existing, NodeOffers, namespaced
 from trainyard.render.sizing.fabrics import devices, fabric_type, plan
 from trainyard.render.sizing.fabrics.efa import DEVICE
-from trainyard.specs import Fabric
+from trainyard.render.sizing.fabrics.rails import rails
+from trainyard.specs import Cluster, Fabric, Pool
+from trainyard.specs.shapes import Nic
 
 Area = Callable[[Site, Fabric], Iterator[Prerequisite]]
 
@@ -56,19 +60,70 @@ def resources(site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
 def nics(site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
     """Yield virtual functions, which only a node's firmware allows, and the places of NICs that the file says."""
     cluster = site.cluster
-    if fabric.attach != "sriov":
-        return
     for name, pool in plan.pools(cluster).items():
-        places = [nic.pci for nic in pool.node.nics if nic.pci]
-        count = max((devices.functions_per_nic(cluster, pool, nic.rail) for nic in pool.node.nics), default=1)
+        there = [nic for nic in pool.node.nics if nic.rail in rails(cluster, name)]
+        if fabric.attach == "sriov":
+            count = max((devices.functions_per_nic(cluster, pool, nic.rail) for nic in there), default=1)
+            address = next((nic.pci for nic in there if nic.pci), "ADDRESS")
+            yield Prerequisite(
+                f"{of_pools([name])} have SR-IOV and the IOMMU on in their firmware",
+                f"each NIC is split into {count} virtual function{'s' if count > 1 else ''} for pods",
+                ("fabric", "attach"),
+                "switch both on in the setup of the nodes' firmware",
+                look=f"`cat /sys/bus/pci/devices/{address}/sriov_totalvfs`, on a node",
+            )
+        if devices.advertiser(cluster) is not None or fabric.attach == "macvlan":
+            yield from places(name, pool, fabric, there)
+
+
+def places(name: str, pool: Pool, fabric: Fabric, there: list[Nic]) -> Iterator[Prerequisite]:
+    """Yield where the NICs of a pool's nodes are, or how they are called: what operators choose them by."""
+    addresses = [nic.pci for nic in there if nic.pci]
+    names = [nic.interface for nic in there if nic.interface]
+    by_name = fabric.attach in devices.SHARED or len(addresses) < len(there)
+    found = names if by_name else addresses
+    if not there or len(found) < len(there):
+        return
+    field = "interfaces" if by_name else "pci"
+    yield Prerequisite(
+        f"on {of_pools([name])} the NICs of the fabric are {'called' if by_name else 'at'} {', '.join(found)}",
+        "operators choose the NICs of each rail by these; another one would serve the wrong rail, or none",
+        ("pools", name, field if getattr(pool, field) else "shape"),
+        f"name them so by udev, or write the names that they have on all nodes into `{field}`"
+        if by_name
+        else f"write what `lspci -D -d 15b3:` prints into `{field}`; nodes with others need a pool of their own",
+        look="`ls /sys/class/net`, on each node" if by_name else "`lspci -D -d 15b3:`, on each node",
+    )
+
+
+def modules(site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
+    """Yield the kernel modules by which device plugins know an RDMA device, where no file or driver loads them.
+
+    Both plugins take a NIC only with its uverbs, umad and rdma_cm device files (Mellanox/k8s-rdma-shared-dev-plugin
+    pkg/resources/rdma_device_spec.go; k8snetworkplumbingwg/sriov-network-device-plugin docs/rdma). rdma-core loads
+    ib_umad for InfiniBand alone (linux-rdma/rdma-core kernel-boot/modules).
+    """
+    cluster = site.cluster
+    if fabric.attach in ("none", "host"):
+        return
+    there = [name for name in plan.pools(cluster) if not nic_drivers(cluster, name)]
+    if there:
+        listed = names_text([f"`{module}`" for module in RDMA_MODULES])
+        get = "install rdma-core in the node's image"
+        if any(cluster.distribution_of(name).modules.load for name in there):
+            get += ", or write `nicDriver: inbox`, and a file of `nodes/` loads them; DOCA loads its own"
         yield Prerequisite(
-            f"{of_pools([name])} have SR-IOV and the IOMMU on in their firmware"
-            + (f", and NICs at {names_text(places)}" if places else ""),
-            f"each NIC is split into {count} virtual function{'s' if count > 1 else ''} for pods",
-            ("pools", name, "pci") if pool.pci else ("fabric", "attach"),
-            "switch both on in the nodes' firmware; write the places of NICs as `lspci -D -d 15b3:` prints them",
-            look=f"`cat /sys/bus/pci/devices/{places[0] if places else 'ADDRESS'}/sriov_totalvfs`, on a node",
+            f"{of_pools(there)} load the kernel modules {listed}",
+            "device plugins skip NICs that lack the device files of these modules",
+            ("fabric", "attach"),
+            get,
+            look="`ls /dev/infiniband`, on a node, prints rdma_cm, and umad and uverbs of each NIC",
         )
+
+
+def nic_drivers(cluster: Cluster, pool: str) -> bool:
+    """Whether the file says which driver the NICs of a pool have: it loads its modules, or a file of nodes does."""
+    return cluster.system_of(pool).nic_driver is not None or bool(nodes.needs(cluster, pool).load)
 
 
 def switches(_site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
@@ -113,7 +168,11 @@ def lossless(_site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
 
 
 def subnets(site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
-    """Yield subnet manager and partitions of InfiniBand."""
+    """Yield subnet manager and partitions of InfiniBand.
+
+    Virtual functions need an OpenSM that serves them (k8snetworkplumbingwg/ib-sriov-cni README.md); the option is
+    assumed, from MLNX_OFED's documentation of SR-IOV on InfiniBand.
+    """
     if fabric.type != "infiniband":
         return
     yield Prerequisite(
@@ -123,6 +182,14 @@ def subnets(site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
         "run OpenSM or UFM beside the switches",
         look="`cat /sys/class/infiniband/*/ports/1/state`, on a node, prints 4: ACTIVE",
     )
+    if fabric.attach == "sriov":
+        yield Prerequisite(
+            "the subnet manager serves virtual functions (`virt_enabled 2` of OpenSM)",
+            "by default it gives them no address, and their ports stay down",
+            ("fabric", "attach"),
+            "write `virt_enabled 2` into opensm.conf, or switch virtualization on in UFM, and restart it",
+            look="`grep virt_enabled /etc/opensm/opensm.conf`, where it runs",
+        )
     names = {operator.name: operator.facts.namespace for operator in sites(site.cluster)}
     if fabric.ufm_secret and "network-operator" in names:
         yield Prerequisite(
@@ -215,7 +282,7 @@ def networks(fabric: Fabric, pools: list[str]) -> Iterator[Prerequisite]:
         )
 
 
-AREAS: tuple[Area, ...] = (resources, nics, switches, lossless, subnets, amazon, google)
+AREAS: tuple[Area, ...] = (resources, nics, modules, switches, lossless, subnets, amazon, google)
 """Parts of the fabric, in the order of the list; each looks at the fabric's type itself."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from trainyard.base.findings import count_of
@@ -214,6 +214,8 @@ def settings(site: Site) -> Iterator[Prerequisite]:
             KUBELET: "the kubelet places devices and CPUs by them" if needed.kubelet is not None else "",
             LOCKED: "pods on the fabric lock memory without limit" if needed.memlock else "",
             "`ls -ln /dev/kfd /dev/dri`, on a node": "every user opens the GPUs" if needed.open_devices else "",
+            modules_look(needed.load): "GPUs and NICs need these kernel modules" if needed.load else "",
+            "`lsmod`, on a node, has no amdgpu at first": "AMD's operator loads its own driver" if needed.block else "",
         }
         used = {look: why for look, why in parts.items() if why}
         yield Prerequisite(
@@ -225,6 +227,11 @@ def settings(site: Site) -> Iterator[Prerequisite]:
             ),
             look="; ".join(used),
         )
+
+
+def modules_look(modules: Sequence[str]) -> str:
+    """Return the command by which a person sees kernel modules: from a pod, since not every node has a shell."""
+    return f"`cat /proc/modules`, in any pod on a node, has {names_text(list(modules))}"
 
 
 def memory(site: Site) -> Iterator[Prerequisite]:

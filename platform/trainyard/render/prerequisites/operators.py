@@ -12,7 +12,9 @@ from trainyard.render.kinds import available
 from trainyard.render.operators.base import Site as OperatorSite
 from trainyard.render.operators.install import sites
 from trainyard.render.prerequisites.base import Prerequisite, Site, names_text
-from trainyard.render.prerequisites.questions import Definitions, Existing, namespaced
+from trainyard.render.prerequisites.questions import Definitions, Existing, Webhooks, namespaced
+from trainyard.render.sizing.software import refusal
+from trainyard.specs.distributions import Beside
 
 RULES = {
     "eks": 'set `enableNetworkPolicy: "true"` for the VPC CNI',
@@ -44,6 +46,50 @@ def operators(site: Site) -> Iterator[Prerequisite]:
         )
 
 
+def companions(site: Site) -> Iterator[Prerequisite]:
+    """Yield the operators that those of the distribution's own catalogue need, each once."""
+    found: dict[str, tuple[str, Beside]] = {}
+    for operator in sites(site.cluster):
+        excluded = refusal(site.cluster.distribution, operator.name)
+        for beside in excluded.beside if excluded is not None else ():
+            found.setdefault(beside.name, (operator.name, beside))
+    for name, beside in found.values():
+        yield Prerequisite(
+            f"{beside.name} is there, with `{beside.definition}`",
+            beside.why,
+            ("operators", name),
+            beside.get,
+            Definitions({beside.definition: ()}),
+        )
+
+
+WEBHOOKS = "`kubectl get mutatingwebhookconfigurations,validatingwebhookconfigurations -o wide`"
+
+
+def webhooks(site: Site) -> Iterator[Prerequisite]:
+    """Yield the admission webhooks of operators that somebody else installs, then those of everybody."""
+    for operator in sites(site.cluster):
+        groups = tuple(sorted({crd.partition(".")[2] for crd in operator.facts.crds}))
+        if operator.choice.managed or not operator.facts.webhooks:
+            continue
+        yield Prerequisite(
+            f"the admission webhooks of {operator.name} answer",
+            "objects of its kinds are refused while a webhook does not answer, and pass unchecked without one",
+            ("operators", operator.name),
+            "install it with its webhooks, and let the API server reach their pods",
+            Webhooks(groups, operator.facts.webhooks),
+            look=WEBHOOKS,
+        )
+    yield Prerequisite(
+        "every admission webhook of the cluster that must answer has a Service with pods",
+        "the API server refuses what such a webhook would check, pods of jobs among it",
+        ("operators",),
+        "start the pods of the webhook, or delete the configuration that a removed program left behind",
+        Webhooks(),
+        look=WEBHOOKS,
+    )
+
+
 def kinds_used(site: Site) -> set[str]:
     """Return `group/Kind` of what is rendered for the cluster, and of the kinds that jobs can have on it."""
     rendered = (resource for folder in folders(site.specs, site.name).values() for resource in folder)
@@ -66,9 +112,9 @@ def served(operator: OperatorSite) -> dict[tuple[str, str], tuple[str, ...]]:
 
 def installing(site: Site, operator: OperatorSite) -> str:
     """Return how an operator gets there that the cluster's file leaves to others."""
-    excluded = site.cluster.distribution.excludes.get(operator.name)
+    excluded = refusal(site.cluster.distribution, operator.name)
     if excluded is not None:
-        return f"install it as the distribution does: {excluded.why}"
+        return excluded.get or f"install it as the distribution does: {excluded.why}"
     return f"install {source(operator)}, or remove `managed: false`"
 
 

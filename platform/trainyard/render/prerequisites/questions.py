@@ -97,6 +97,19 @@ class AllExisting:
 
 
 @dataclass(frozen=True, slots=True)
+class Webhooks:
+    """Whether webhooks that must answer have a Service with endpoints; of all of a cluster, or of some API groups.
+
+    Of API groups there must be some of each kind, and none that lets objects pass while it does not answer.
+    """
+
+    groups: tuple[str, ...] = ()
+    """API groups that their rules name; none said: every webhook of the cluster."""
+    kinds: tuple[str, ...] = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+    """Kinds of configuration that are looked for."""
+
+
+@dataclass(frozen=True, slots=True)
 class CsiDriver:
     """Whether the storage driver is registered, and on every node of the pools."""
 
@@ -116,6 +129,7 @@ Question = (
     | Existing
     | AllExisting
     | CsiDriver
+    | Webhooks
 )
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 from trainyard.specs import Cluster, Pool
-from trainyard.specs.distributions import Cni, Distribution, Installer
+from trainyard.specs.distributions import Cni, Distribution, Installer, Refusal
+from trainyard.specs.releases import release
+from trainyard.specs.releases.facts import lookup
 from trainyard.specs.shapes import is_known_shape
 
 
@@ -64,6 +66,49 @@ def cluster_install(cluster: Cluster) -> GpuInstall:
     """
     facts = cluster.distribution
     return next(iter(installs(cluster).values()), gpu_install(facts, facts.gpus.driver[0]))
+
+
+GPU_OPERATOR = "gpu-operator"
+
+Part = Literal["driver", "toolkit", "devicePlugin"]
+
+
+def installed_parts(cluster: Cluster, pool: str) -> frozenset[Part]:
+    """Return the parts of NVIDIA's software that the cluster's GPU Operator installs on a pool.
+
+    Values of the operator switch parts off that would follow from the distribution.
+    """
+    choice = cluster.operators.get(GPU_OPERATOR)
+    if choice is None:
+        return frozenset()
+    follows = installs(cluster)[pool].values
+    said = {part: lookup(choice.values, f"{part}.enabled") for part in PARTS}
+    return frozenset(part for part in PARTS if follows[part]["enabled"] and said[part] is not False)
+
+
+PARTS: tuple[Part, ...] = get_args(Part)
+
+
+def is_foreign(facts: Distribution, operator: str) -> bool:
+    """Whether an operator is for machines, or the service, of another cloud than the distribution's."""
+    known = release(operator)
+    if known is None or known.provider is None:
+        return False
+    return facts.provider != known.provider and (known.service_only or facts.provider is not None)
+
+
+def refusal(facts: Distribution, operator: str) -> Refusal | None:
+    """Return why an operator cannot be installed by us on nodes of a distribution, None where it can."""
+    known = release(operator)
+    if operator in facts.excludes:
+        return facts.excludes[operator]
+    if known is None:
+        return None
+    if is_foreign(facts, operator):
+        what = "nodes of the service" if known.service_only else "machines"
+        why = f"it is for {what} of {known.provider} alone"
+        return Refusal(why=why, instead="remove it", source=known.sources.get("provider", "assumed"))
+    return facts.unprivileged if known.pod_security == "privileged" else None
 
 
 def cni(cluster: Cluster) -> Cni:

@@ -56,6 +56,38 @@ class GpuSoftware(Spec):
     """Environment that the toolkit needs to configure the container runtime."""
     runtime_class: Text | None = None
     """RuntimeClass of a toolkit that the system installs; default: `nvidia`."""
+    modules: tuple[Text, ...] = ()
+    """Kernel modules of a driver that the system installs and does not load by itself."""
+    get_driver: Text = "choose an image for the nodes that brings it"
+    """How nodes get a driver that the system installs."""
+    get_toolkit: Text = "choose an image for the nodes that brings it"
+    """How nodes get a toolkit that the system installs."""
+    get_amdgpu: Text = "install amdgpu-dkms in the node's image (ROCm documentation, installation by package manager)"
+    """How nodes get AMD's driver."""
+    get_fabric_manager: Text = "install `nvidia-fabricmanager` in the node's image, and enable its unit"
+    """How nodes whose GPUs hang on NVSwitches get what starts these."""
+    look: Text = "`nvidia-smi --query-gpu=driver_version --format=csv,noheader`, on a node"
+    """How a person sees the driver."""
+
+
+class Modules(Spec):
+    """Where a node is told of kernel modules; None: nobody can tell it."""
+
+    load: Text | None = "/etc/modules-load.d"
+    """Folder of files, or field, with the modules that are loaded when the node starts."""
+    block: Text | None = "/etc/modprobe.d"
+    """Folder of files, or field, with the modules that are not loaded for a device."""
+
+
+class Beside(Spec):
+    """An operator that must be there too, where the distribution's own way installs one."""
+
+    name: Text
+    definition: Text
+    """One of its CustomResourceDefinitions, as `plural.group`."""
+    why: Text
+    get: Text
+    source: Text
 
 
 class Refusal(Spec):
@@ -65,11 +97,15 @@ class Refusal(Spec):
     """What the distribution does instead, as in `openshift has Multus of its own`."""
     instead: Text
     """What to write instead."""
+    get: Text | None = None
+    """How somebody else installs it there; default: as the distribution does, and `why`."""
+    beside: tuple[Beside, ...] = ()
+    """Operators that it needs then, and that nobody else brings."""
     source: Text
 
 
 class Distribution(Spec):
-    """A distribution: container runtime, folders, GPU software, security of pods, and operators that it excludes."""
+    """A distribution: runtime, folders, GPU software, kernel modules, security of pods, operators that it excludes."""
 
     title: Text
     provider: Text | None = None
@@ -81,6 +117,10 @@ class Distribution(Spec):
     """Fields of `kubelet` of a pool that its owners let one set; default: all."""
     node_files: tuple[Literal["memlock", "udev"], ...] = ("memlock", "udev")
     """Settings that files for the nodes can make: no limit on locked memory, rules of udev."""
+    modules: Modules = Modules()
+    """Where kernel modules that a cluster needs, or must not load, are named."""
+    nic_driver: Literal["inbox"] | None = None
+    """The only driver of NICs that its nodes can have; default: any."""
     pods_in_node_network: StrictBool = False
     """Whether pods take their addresses from the network of the nodes."""
     node_block: Amount | None = None
@@ -95,6 +135,8 @@ class Distribution(Spec):
     """Whether pods of system priority outside kube-system need a ResourceQuota for it."""
     excludes: dict[Name, Refusal] = {}
     """Operators that cannot be installed there by us, by name."""
+    unprivileged: Refusal | None = None
+    """Why no operator with privileged daemons can be installed there; default: they can."""
     sources: dict[str, Text]
     """Source of each fact: field -> document."""
 

@@ -181,6 +181,14 @@ class Facts(Spec):
     """Secret that comes empty, and that the operator fills with the certificate of its webhook."""
     renames_secret: tuple[Text, ...] = ()
     """Paths of chart values that change the name of this Secret."""
+    webhooks: tuple[Literal["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"], ...] = ()
+    """Kinds of webhook configuration for its own API groups that each installation has, with failurePolicy Fail."""
+    provider: Text | None = None
+    """Cloud for whose machines alone it is, such as `aws`; default: any machine."""
+    service_only: StrictBool = False
+    """Whether it runs on nodes of that cloud's own Kubernetes service alone."""
+    critical_pods: StrictBool = False
+    """Whether pods of its own have one of Kubernetes' system priorities."""
     has_types: StrictBool = True
     """False for a project that defines no kinds of its own, so that nobody misses its API types."""
     crds: tuple[SubdomainName, ...] = ()

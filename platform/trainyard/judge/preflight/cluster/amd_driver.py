@@ -9,11 +9,15 @@ from trainyard.base.findings import Finding
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.subjects import CLUSTER
 from trainyard.render.operators.amd_gpu_operator import pools, stated
+from trainyard.render.sizing.software import refusal
 from trainyard.specs import Cluster
 from trainyard.specs.releases.facts import lookup
 from trainyard.specs.sources import Source
 
 OPERATOR = "amd-gpu-operator"
+
+DISTRIBUTIONS = "docs/reference/distributions.md"
+"""Where images of nodes are whole: no container builds a module for them, or loads one."""
 
 DRIVER = Rule(
     id="gpu-driver-amd",
@@ -34,6 +38,13 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
         if system.gpu_driver != "operator":
             continue
         at: Path = ("pools", name, "system") if cluster.pools[name].system.gpu_driver else ("system",)
+        facts = cluster.distribution_of(name)
+        if "operator" not in facts.gpus.driver:
+            message = f"gpuDriver is 'operator', but on {facts.title} only the node's image brings amdgpu; remove it"
+            yield DRIVER.at(source, (*at, "gpuDriver"), message, source=DISTRIBUTIONS)
+            continue
+        if choice is not None and not choice.managed and refusal(facts, OPERATOR) is not None:
+            continue
         if choice is None or not choice.managed:
             message = f"gpuDriver 'operator' of pool {name!r} needs {OPERATOR}; add it to operators"
             yield DRIVER.at(source, (*at, "gpuDriver"), message)

@@ -9,9 +9,11 @@ from trainyard.base.findings import Finding
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.subjects import CLUSTER
 from trainyard.render.sizing.fabrics import fabric_type
-from trainyard.render.sizing.software import installs
+from trainyard.render.sizing.software import installs, is_foreign, refusal
 from trainyard.specs import Cluster, Kubelet
+from trainyard.specs.releases import release
 from trainyard.specs.releases.facts import lookup
+from trainyard.specs.shapes import is_known_shape
 from trainyard.specs.sources import Source
 
 GPU_OPERATOR = "gpu-operator"
@@ -21,7 +23,7 @@ DOCS = "docs/reference/distributions.md"
 EXCLUDED = Rule(
     id="pairing/distribution",
     title="Operators are installed on distributions that they work on.",
-    why="the distribution has the same software, or does not let the operator's daemons onto its nodes",
+    why="the distribution has the same software, refuses such daemons, or has machines without the devices",
     fix="leave the operator to the distribution: managed: false, or remove it",
     source=DOCS,
     layer="pairing",
@@ -31,6 +33,14 @@ DRIVER = Rule(
     title="NVIDIA's driver is installed by the one who can install it on the distribution.",
     why="the driver's container cannot build or load its modules, so the node never advertises a GPU",
     fix="remove gpuDriver, and driver.enabled and toolkit.enabled from the operator's values",
+    source=DOCS,
+    layer="pairing",
+)
+NICS = Rule(
+    id="pairing/nic-driver",
+    title="The driver of NICs is one that nodes of the distribution can have.",
+    why="no container can build or load modules there, so the node never advertises a NIC",
+    fix="remove nicDriver",
     source=DOCS,
     layer="pairing",
 )
@@ -72,16 +82,34 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
     for name in cluster.pools:
         yield from check_kubelet(cluster, name, source)
         yield from check_devices(cluster, name, source)
+        yield from check_nics(cluster, name, source)
     yield from check_memory(cluster, source)
 
 
 def check_operators(cluster: Cluster, source: Source) -> Iterator[Finding]:
     """Yield operators of ours that the cluster's distribution excludes."""
     for name, choice in cluster.operators.items():
-        refusal = cluster.distribution.excludes.get(name)
-        if refusal is not None and choice.managed:
-            message = f"{name} cannot be installed on {cluster.distribution.title}: {refusal.why}; {refusal.instead}"
-            yield EXCLUDED.at(source, ("operators", name), message, key=True, source=refusal.source)
+        found = refusal(cluster.distribution, name)
+        if found is not None and (choice.managed or is_foreign(cluster.distribution, name)):
+            message = f"{name} cannot be installed on {cluster.distribution.title}: {found.why}; {found.instead}"
+            yield EXCLUDED.at(source, ("operators", name), message, key=True, source=found.source)
+        elif found is None and choice.managed and lacks_devices(cluster, name):
+            message = f"{name} advertises devices that no pool has; remove it"
+            yield EXCLUDED.at(source, ("operators", name), message, key=True)
+
+
+def lacks_devices(cluster: Cluster, operator: str) -> bool:
+    """Whether an operator advertises devices of a cloud's machines alone, and runs where no pool has them.
+
+    On the cloud's own service pools with them may come later.
+    """
+    facts = release(operator)
+    if facts is None or facts.provider is None or cluster.distribution.provider is not None:
+        return False
+    known = [pool.node for pool in cluster.pools.values() if is_known_shape(pool.shape)]
+    prefix = facts.resource_prefix
+    there = any(name.partition("/")[0] == prefix for node in known for name in node.devices)
+    return prefix is not None and len(known) == len(cluster.pools) and not there
 
 
 def check_driver(cluster: Cluster, source: Source) -> Iterator[Finding]:
@@ -138,6 +166,14 @@ def check_devices(cluster: Cluster, name: str, source: Source) -> Iterator[Findi
         yield FILE.at(source, ("pools", name, "deviceAccess"), message)
 
 
+def check_nics(cluster: Cluster, name: str, source: Source) -> Iterator[Finding]:
+    """Yield a driver of NICs that nodes of a pool cannot have."""
+    facts, said = cluster.distribution_of(name), cluster.system_of(name).nic_driver
+    if facts.nic_driver is not None and said not in (None, facts.nic_driver):
+        message = f"nicDriver is {said!r}, but nodes on {facts.title} have the kernel's own alone; remove it"
+        yield NICS.at(source, system_path(cluster, name, "nic_driver"), message)
+
+
 def check_memory(cluster: Cluster, source: Source) -> Iterator[Finding]:
     """Yield a limit on locked memory that no file for the nodes can lift, once for all pools."""
     if cluster.fabric is None or cluster.fabric.memlock != "node":
@@ -159,5 +195,5 @@ def locks_memory(cluster: Cluster, name: str) -> bool:
 def system_path(cluster: Cluster, name: str, field: str) -> Path:
     """Return the place where a pool's system says a field: its own, else the cluster's."""
     own = getattr(cluster.pools[name].system, field) is not None
-    key = "gpuDriver" if field == "gpu_driver" else field
+    key = {"gpu_driver": "gpuDriver", "nic_driver": "nicDriver"}.get(field, field)
     return ("pools", name, "system", key) if own else ("system", key)

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from trainyard.base.findings import Finding, Severity
 from trainyard.base.rules import Rule
-from trainyard.judge.preflight.cluster.distribution import EXCLUDED
 from trainyard.judge.preflight.subjects import CLUSTER
 from trainyard.render.operators.base import Site
 from trainyard.render.operators.gke_gpudirect import NAME, PLUGINS
@@ -58,8 +57,6 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
     site = next((one_site for one_site in sites(cluster) if one_site.name == NAME), None)
     if site is None:
         return
-    if site.choice.managed:
-        yield from check_place(site, source)
     if kind.name not in PLUGINS:
         message = f"{NAME} installs plugins for {', '.join(PLUGINS)}, but the fabric is {kind.name!r}; remove it"
         yield PLUGIN.at(source, site.at, message, key=True)
@@ -84,14 +81,6 @@ def fabric_of(accelerator: str) -> str | None:
     """Return the type of fabric of the machines with an accelerator, None where no plugin of Google's is for them."""
     every = (kind for kind in fabric_types().values() if isinstance(kind, Gke))
     return next((kind.name for kind in every if accelerator in kind.accelerators), None)
-
-
-def check_place(site: Site, source: Source) -> Iterator[Finding]:
-    """Yield the operator on nodes of another provider; what Autopilot refuses is said of all its operators."""
-    facts = site.cluster.distribution
-    if facts.provider != "google":
-        message = f"{site.name} cannot be installed on {facts.title}: its images need nodes of GKE; remove it"
-        yield EXCLUDED.at(source, site.at, message, key=True, source=site.release.source)
 
 
 def check_daemon(site: Site, fabric: str, source: Source) -> Iterator[Finding]:
