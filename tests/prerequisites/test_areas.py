@@ -86,6 +86,17 @@ CASES = {
     "a kernel": ({"system": {"kernel": "6.8"}}, "run Linux 6.8 or newer", ""),
     "a runtime of one's own": ({"system": {"distribution": "kubeadm"}}, "nodes of pool gpu run containerd", ""),
     "a runtime of the distribution": ({"system": {"distribution": "rke2"}}, "", "run containerd"),
+    "few processes of a pod, and kubelets of others": (
+        {"system": {"distribution": "openshift"}, "operators": THEIRS},
+        "kubelets of pool gpu allow a pod 65536 processes and threads",
+        "nodes/gpu",
+    ),
+    "few processes of a pod, and kubelets of ours": (
+        {"system": {"distribution": "openshift"}, "operators": THEIRS, "pools": {"gpu": {**GPU, "kubelet": {}}}},
+        "have the files of `nodes/gpu/`",
+        "processes and threads",
+    ),
+    "processes without a limit": ({}, "", "processes and threads"),
     "RoCE": ({"fabric": ROCE}, "keep DSCP 26 lossless (PFC on priority 3, with ECN)", "subnet manager"),
     "VLANs": ({"fabric": {**ROCE, "vlans": {"nlp": 402}}}, "packets of 9000 bytes and VLANs 402", ""),
     "InfiniBand": ({"fabric": INFINIBAND}, "a subnet manager runs on the fabric (OpenSM)", "lossless"),

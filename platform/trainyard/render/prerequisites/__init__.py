@@ -17,7 +17,7 @@ Find = Callable[[Site], Iterator[Prerequisite]]
 AREAS: Mapping[str, tuple[Find, ...]] = {
     "Nodes": (
         *(nodes.release, nodes.pools, scaling.pools, scaling.requests),
-        *(nodes.labels, nodes.software, nodes.settings, nodes.memory),
+        *(nodes.labels, nodes.software, nodes.settings, nodes.processes, nodes.memory),
     ),
     "GPUs": (gpus.nvidia, gpus.channels, gpus.amd),
     "Fabric": (fabric.every,),

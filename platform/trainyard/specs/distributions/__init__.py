@@ -79,6 +79,8 @@ class Distribution(Spec):
     """Whether the runtime is the distribution's, so that no other can be there."""
     kubelet_fields: tuple[Text, ...] | None = None
     """Fields of `kubelet` of a pool that its owners let one set; default: all."""
+    pod_pids: Amount | None = None
+    """Processes and threads that the distribution's kubelets allow a pod; default: no limit."""
     node_files: tuple[Literal["memlock", "udev"], ...] = ("memlock", "udev")
     """Settings that files for the nodes can make: no limit on locked memory, rules of udev."""
     pods_in_node_network: StrictBool = False

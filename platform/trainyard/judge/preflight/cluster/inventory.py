@@ -197,7 +197,9 @@ class Declared:
             message = f"racks is {pool.racks}, which is not a multiple of {pool.blocks} blocks; change racks or blocks"
             yield BLOCKS.at(self.source, (*path, "blocks"), message)
         if pool.racks > 1 and {"rack", "block"} <= levels.keys() and "blocks" not in pool.model_fields_set:
-            message = f"{pool.racks} racks count as one block, because blocks is not set; write how many blocks they form"
+            message = (
+                f"{pool.racks} racks count as one block, because blocks is not set; write how many blocks they form"
+            )
             yield BLOCKS_UNSAID.at(self.source, (*path, "racks"), message)
         for field, count in (("rack", pool.racks), ("block", pool.blocks)):
             if count > 1 and field not in levels:
