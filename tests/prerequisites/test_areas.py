@@ -38,6 +38,7 @@ GOOGLES = {**OPERATORS, "gke-gpudirect": {"version": "2026.6.9", "managed": Fals
 MI300X = {"shape": "mi300x", "nodes": 4}
 AMD = {**OPERATORS, "amd-gpu-operator": {"version": "1.5.1"}}
 DRIVEN = {"version": "1.5.1", "values": {"deviceConfig": {"spec": {"driver": {"enable": True}}}}}
+NFS = {"provisioner": "nfs.csi.k8s.io", "parameters": {"server": "nfs.example.com", "share": "/export"}}
 QUEUES = {"research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 32}}}}
 IMAGE = "registry.example.com/kfp@sha256:" + "4f0c7e2ab95d8136" * 4
 
@@ -118,6 +119,26 @@ CASES = {
     "GKE's plugin that is ours": ({**GKE, "operators": GOOGLE}, "Networks `vpc1`", "NCCL's plugin"),
     "GKE's injector that is ours": ({**GKE, "operators": GOOGLE}, "Networks `vpc1`", "NRI device injector"),
     "GKE's plugin of others": ({**GKE, "operators": GOOGLES}, "NCCL's plugin for gpudirect-tcpxo", ""),
+    "an export of NFS": (
+        {},
+        "`/export` of `nfs.example.com` is exported read-write to all nodes, with `no_root_squash`",
+        "the root of each volume",
+    ),
+    "an export of NFS where the server decides": (
+        {"storage": {"shared": {**NFS, "ownership": "server"}}},
+        "the root of each volume of class shared is writable",
+        "no_root_squash",
+    ),
+    "an export of NFS behind a class that exists": (
+        {"storage": {"shared": {"provisioner": "nfs.csi.k8s.io", "existing": True}}},
+        "the server's folder is exported read-write",
+        "`/export`",
+    ),
+    "a driver of another kind": (
+        {"storage": {"shared": {"provisioner": "filestore.csi.storage.gke.io"}}, "drivers": {}},
+        "",
+        "no_root_squash",
+    ),
     "a class that exists": ({}, "StorageClass `local` is there, of `rancher.io/local-path`", "storage driver `rancher"),
     "a class of ours": ({}, "storage driver `nfs.csi.k8s.io` runs on all nodes (by the test)", "StorageClass `shared`"),
     "an operator of others": ({"operators": THEIRS}, "gpu-operator 26.7.0 is there", "kueue"),

@@ -65,6 +65,7 @@ def classes(site: Site) -> Iterator[Prerequisite]:
                 namespaced("Secret", "secrets", place.namespace, place.name),
             )
         yield from named_secrets(name, storage)
+        yield from exports(name, storage)
         if storage.writable_by == "server":
             yield Prerequisite(
                 f"the root of each volume of class {name} is writable for its team",
@@ -73,6 +74,22 @@ def classes(site: Site) -> Iterator[Prerequisite]:
                 "`chown :GROUP` and `chmod 2775` on the root of each volume, once, as root on the server",
                 look="`ls -ldn`, in a pod that mounts the volume",
             )
+
+
+def exports(name: str, storage: Storage) -> Iterator[Prerequisite]:
+    """Yield what the server of a class must let nodes do, where the kubelet gives its volumes to a group."""
+    driver = storage.driver
+    if driver is None or driver.server is None or storage.writable_by != "kubelet":
+        return
+    said = storage.parameters
+    folder = f"`{said['share']}` of `{said['server']}`" if {"server", "share"} <= said.keys() else "the server's folder"
+    yield Prerequisite(
+        f"{folder} is {driver.server}",
+        f"root makes the folders of class {name} and gives them to pods; without it claims wait, or pods cannot write",
+        ("storage", name, "parameters", "share") if "share" in storage.parameters else ("storage", name),
+        "add the option to the export, or set `ownership: server` and prepare each volume on the server",
+        look="`exportfs -v`, on the server",
+    )
 
 
 def source(driver: Driver) -> str:

@@ -62,6 +62,8 @@ class Driver(Spec):
     """Whether a larger claim makes a larger volume."""
     enforces: StrictBool = True
     """Whether a volume that is full refuses more."""
+    server: Text | None = None
+    """How the server must offer its folder so that the kubelet can give volumes to a group, in words."""
     nodes: Text | None = None
     """What the nodes need beside the driver's own pods, in words."""
 
