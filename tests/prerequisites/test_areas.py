@@ -139,6 +139,8 @@ CASES = {
         "",
         "no_root_squash",
     ),
+    "hardware": ({}, "a person has synced Application `test-hardware`", ""),
+    "no hardware": ({"operators": THEIRS}, "", "test-hardware"),
     "a class that exists": ({}, "StorageClass `local` is there, of `rancher.io/local-path`", "storage driver `rancher"),
     "a class of ours": ({}, "storage driver `nfs.csi.k8s.io` runs on all nodes (by the test)", "StorageClass `shared`"),
     "an operator of others": ({"operators": THEIRS}, "gpu-operator 26.7.0 is there", "kueue"),
@@ -223,3 +225,25 @@ def test_what_people_write_stays_text():
     assert legible("a\n# b <script> `x <y>`") == r"a # b \<script\> `x <y>`"
     said = fields({}, {"drivers": {"nfs.csi.k8s.io": "by *us* <b>"}})
     assert r"by \*us\* \<b\>" in page(specs(**said), "test")
+
+
+WINDOW = {"schedule": "0 8 * * *", "duration": "2h", "timeZone": "Europe/Berlin"}
+SYNCED = {
+    "drivers of GPUs": ({}, "`0 6 * * 1-5` for 14h (UTC); then nodes get the daemons of NVIDIA GPUs"),
+    "virtual functions": (
+        {"fabric": {**ROCE, "pools": ["gpu"]}, "operators": {**OURS, "sriov-network-operator": {"version": "1.6.0"}}},
+        "daemons of NVIDIA GPUs; nodes are drained, and restarted where NICs need it, one after the other",
+    ),
+    "windows of the cluster's own": (
+        {"argocd": {"version": "3.5.1", "destination": {"name": "test"}, "hardwareDeny": [WINDOW]}},
+        "`0 8 * * *` for 2h (Europe/Berlin); then",
+    ),
+}
+
+
+@pytest.mark.parametrize(("changes", "there"), SYNCED.values(), ids=SYNCED)
+def test_the_sync_of_hardware_says_when_and_what_follows(changes, there):
+    """The line has the command, the windows that refuse it, and what the rendered objects do to nodes."""
+    (item,) = (one for one in prerequisites(specs(**changes), "test")["Argo CD"] if "test-hardware" in one.what)
+    assert item.get.startswith("`argocd app sync test-hardware`, outside of its deny windows: ")
+    assert there in item.get

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from trainyard.render.clusters import folders, of_files
-from trainyard.render.prerequisites import access, fabric, gpus, nodes, operators, scaling, storage
+from trainyard.render.prerequisites import access, fabric, gpus, hardware, nodes, operators, scaling, storage
 from trainyard.render.prerequisites.base import Prerequisite, Site
 from trainyard.render.prerequisites.questions import AllExisting, Existing
 from trainyard.specs.sources import Specs
@@ -23,7 +23,7 @@ AREAS: Mapping[str, tuple[Find, ...]] = {
     "Fabric": (fabric.every,),
     "Storage": (storage.drivers, storage.classes),
     "Software": (operators.operators, operators.runtimes, operators.network_policies, operators.pipelines),
-    "Argo CD": (access.argocd,),
+    "Argo CD": (access.argocd, hardware.sync),
     "Access": (access.registries, access.people, access.identities, access.secrets),
 }
 """Functions that find prerequisites, by the heading below which these are listed."""
