@@ -39,6 +39,8 @@ MI300X = {"shape": "mi300x", "nodes": 4}
 AMD = {**OPERATORS, "amd-gpu-operator": {"version": "1.5.1"}}
 DRIVEN = {"version": "1.5.1", "values": {"deviceConfig": {"spec": {"driver": {"enable": True}}}}}
 NFS = {"provisioner": "nfs.csi.k8s.io", "parameters": {"server": "nfs.example.com", "share": "/export"}}
+CEPHFS = {"provisioner": "openshift-storage.cephfs.csi.ceph.com", "parameters": {"fsName": "training"}}
+LABEL = "noatime,context=system_u:object_r:container_file_t:s0"
 QUEUES = {"research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 32}}}}
 IMAGE = "registry.example.com/kfp@sha256:" + "4f0c7e2ab95d8136" * 4
 
@@ -138,6 +140,28 @@ CASES = {
         {"storage": {"shared": {"provisioner": "filestore.csi.storage.gke.io"}}, "drivers": {}},
         "",
         "no_root_squash",
+    ),
+    "labels of SELinux": (
+        {"system": {"distribution": "openshift"}, "storage": {"shared": CEPHFS}},
+        "pods with volumes of class shared start in time, although each file gets an SELinux label",
+        "",
+    ),
+    "one label for all files": (
+        {
+            "system": {"distribution": "openshift"},
+            "storage": {
+                "shared": {**CEPHFS, "parameters": {"kernelMountOptions": LABEL}}
+            },
+        },
+        "",
+        "SELinux",
+    ),
+    "no labels on other distributions": ({"storage": {"shared": CEPHFS}}, "", "SELinux"),
+    "files without labels": ({"system": {"distribution": "openshift"}}, "", "SELinux"),
+    "a volume of one node": (
+        {"system": {"distribution": "openshift"}, "storage": {"shared": {**CEPHFS, "access": "ReadWriteOnce"}}},
+        "",
+        "SELinux",
     ),
     "hardware": ({}, "a person has synced Application `test-hardware`", ""),
     "no hardware": ({"operators": THEIRS}, "", "test-hardware"),

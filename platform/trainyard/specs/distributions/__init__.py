@@ -93,6 +93,8 @@ class Distribution(Spec):
     gpus: GpuSoftware = GpuSoftware()
     security_constraint: Text | None = None
     """SecurityContextConstraints that admit a training pod with a user of its own, which accounts must be bound to."""
+    relabels_volumes: StrictBool = False
+    """Whether each file of a volume gets the pod's SELinux label before a container starts."""
     critical_quota: StrictBool = False
     """Whether pods of system priority outside kube-system need a ResourceQuota for it."""
     excludes: dict[Name, Refusal] = {}
