@@ -130,6 +130,7 @@ def test_a_patch_is_one_that_kubeadm_takes():
     assert re.fullmatch(r"kubeletconfiguration[^.+\n]*\+merge\.yaml", name)
 
 
+SERVERS = {"rke2": "rke2-server", "k3s": "k3s"}
 UNITS = {"systemd": "containerd", "kubeadm": "containerd", "rke2": "rke2-agent", "k3s": "k3s-agent"}
 
 
@@ -138,6 +139,8 @@ def test_the_unit_that_starts_containerd_lifts_the_limit(form, unit):
     """Containers inherit what the unit has, whoever they run as."""
     text = files({"distribution": form})["10-trainyard-memlock.conf"]
     assert text.startswith(f"# /etc/systemd/system/{unit}.service.d/10-trainyard-memlock.conf\n")
+    server = f"# on a server: /etc/systemd/system/{SERVERS.get(form)}.service.d/10-trainyard-memlock.conf\n"
+    assert (server in text) == (form in SERVERS) == ("on a server" in text)
     settings = configparser.ConfigParser()
     settings.optionxform = str  # type: ignore[assignment,method-assign]  # keys of systemd have capitals
     settings.read_string(text)
