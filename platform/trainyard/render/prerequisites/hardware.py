@@ -27,6 +27,7 @@ def sync(site: Site) -> Iterator[Prerequisite]:
     follows = [text for kind, text in FOLLOWS.items() if kind in kinds]
     if devices := [text for kind, text in DAEMONS.items() if kind in kinds]:
         follows = [f"nodes get the daemons of {names_text(devices)}", *follows]
+    then = f"; then {'; '.join(follows)}" if follows else ""
     windows = names_text(
         [f"`{window.schedule}` for {window.duration} ({window.time_zone})" for window in hardware_windows(site.cluster)]
     )
@@ -34,6 +35,6 @@ def sync(site: Site) -> Iterator[Prerequisite]:
         f"a person has synced Application `{site.name}-hardware`, after the operators run",
         f"nothing else applies {names_text(list(dict.fromkeys(kinds)))}, and runs wait for it",
         ("argocd", "hardwareDeny") if site.cluster.argocd.hardware_deny else ("argocd",),
-        f"`argocd app sync {site.name}-hardware`, outside of its deny windows: {windows}; then {'; '.join(follows)}",
+        f"`argocd app sync {site.name}-hardware`, outside of its deny windows: {windows}{then}",
         look=f"`argocd app get {site.name}-hardware` prints Synced and Healthy",
     )
