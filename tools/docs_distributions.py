@@ -25,7 +25,16 @@ What becomes of an operator with `managed: true`. *As usual* means that nothing 
 Other cells name what is set otherwise, or say why the operator is [refused](../rules.md#pairingdistribution). All
 operators that are not in the table are as usual everywhere. Karpenter is always installed by others."""
 
-COLUMNS = ("distribution", "runtime", "driver", "toolkit", "device plugin", "CNI folders", "kubelet's fields")
+COLUMNS = (
+    "distribution",
+    "runtime",
+    "driver",
+    "toolkit",
+    "device plugin",
+    "CNI folders",
+    "processes of a pod",
+    "kubelet's fields",
+)
 
 NODE_COLUMNS = ("distribution", "locked memory", "udev rules", "modules that load", "modules that must not load")
 
@@ -75,6 +84,7 @@ def columns(facts: Distribution) -> tuple[str, ...]:
         PART[gpus.toolkit],
         PART[gpus.device_plugin],
         f"`{facts.cni.config}`, `{facts.cni.binaries}`",
+        str(facts.pod_pids or "no limit"),
         "all" if fields is None else ", ".join(f"`{field}`" for field in fields) or "none",
     )
 

@@ -101,7 +101,8 @@ def test_the_kubelet_is_told_the_same_in_every_form(form):
     pool = make_pool(**POOL)
     assert pool.kubelet is not None
     expected = {name: value for name, value in configuration(pool, pool.kubelet).items() if value is not None}
-    assert kubelet(files({"distribution": form})) == expected
+    limit = {"podPidsLimit": 65536} if FACTS[form].pod_pids else {}
+    assert kubelet(files({"distribution": form})) == expected | limit
     assert expected["topologyManagerPolicyOptions"] == OPTIONS
     assert not expected.keys() & (TALOS_KEEPS | {"clusterDNS", "clusterDomain"})
 
@@ -129,6 +130,7 @@ def test_a_patch_is_one_that_kubeadm_takes():
     assert re.fullmatch(r"kubeletconfiguration[^.+\n]*\+merge\.yaml", name)
 
 
+SERVERS = {"rke2": "rke2-server", "k3s": "k3s"}
 UNITS = {"systemd": "containerd", "kubeadm": "containerd", "rke2": "rke2-agent", "k3s": "k3s-agent"}
 
 
@@ -137,6 +139,8 @@ def test_the_unit_that_starts_containerd_lifts_the_limit(form, unit):
     """Containers inherit what the unit has, whoever they run as."""
     text = files({"distribution": form})["10-trainyard-memlock.conf"]
     assert text.startswith(f"# /etc/systemd/system/{unit}.service.d/10-trainyard-memlock.conf\n")
+    server = f"# on a server: /etc/systemd/system/{SERVERS.get(form)}.service.d/10-trainyard-memlock.conf\n"
+    assert (server in text) == (form in SERVERS) == ("on a server" in text)
     settings = configparser.ConfigParser()
     settings.optionxform = str  # type: ignore[assignment,method-assign]  # keys of systemd have capitals
     settings.read_string(text)
@@ -195,6 +199,32 @@ def test_a_provider_reads_the_fields_that_it_knows(form, expected):
     (text,) = files({"distribution": form}).values()
     read = tomllib.loads(text)["settings"] if form == "eks-bottlerocket" else yaml.safe_load(text)
     assert read == expected
+
+
+LIMITS: dict[str, tuple[str, Fields, int | None]] = {
+    "OpenShift allows too few": ("openshift", {}, 65536),
+    "OpenShift, with a number of the pool's own": ("openshift", {"podPidsLimit": 8192}, 8192),
+    "no limit elsewhere": ("kubeadm", {}, None),
+    "a number of the pool's own elsewhere": ("talos", {"podPidsLimit": 8192}, 8192),
+}
+
+
+@pytest.mark.parametrize(("form", "fields", "expected"), LIMITS.values(), ids=LIMITS)
+def test_ranks_may_start_their_threads(form, fields, expected):
+    """Where the distribution allows a pod few processes, the file for nodes allows more, or what the pool states."""
+    settings = kubelet(files({"distribution": form}, pool={"kubelet": {**KUBELET, **fields}}))
+    assert settings.get("podPidsLimit") == expected
+
+
+def test_other_names_of_the_limit():
+    """Google, Microsoft and Bottlerocket take it at places of their own."""
+    pool = {"kubelet": {"podPidsLimit": 8192}}
+    (google,) = files({"distribution": "gke-cos"}, pool=pool).values()
+    assert yaml.safe_load(google)["kubeletConfig"]["podPidsLimit"] == 8192
+    (aks,) = files({"distribution": "aks"}, pool=pool).values()
+    (rocket,) = files({"distribution": "eks-bottlerocket"}, pool=pool).values()
+    assert yaml.safe_load(aks)["podMaxPids"] == 8192
+    assert tomllib.loads(rocket)["settings"]["kubernetes"]["pod-pids-limit"] == 8192
 
 
 def test_nodes_that_the_provider_configures_get_no_file():

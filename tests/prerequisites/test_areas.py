@@ -42,6 +42,9 @@ GOOGLES = {**OPERATORS, "gke-gpudirect": {"version": "2026.6.9", "managed": Fals
 MI300X = {"shape": "mi300x", "nodes": 4}
 AMD = {**OPERATORS, "amd-gpu-operator": {"version": "1.5.1"}}
 DRIVEN = {"version": "1.5.1", "values": {"deviceConfig": {"spec": {"driver": {"enable": True}}}}}
+NFS = {"provisioner": "nfs.csi.k8s.io", "parameters": {"server": "nfs.example.com", "share": "/export"}}
+CEPHFS = {"provisioner": "openshift-storage.cephfs.csi.ceph.com", "parameters": {"fsName": "training"}}
+LABEL = "noatime,context=system_u:object_r:container_file_t:s0"
 QUEUES = {"research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 32}}}}
 IMAGE = "registry.example.com/kfp@sha256:" + "4f0c7e2ab95d8136" * 4
 
@@ -172,6 +175,17 @@ CASES = {
     "a kernel": ({"system": {"kernel": "6.8"}}, "run Linux 6.8 or newer", ""),
     "a runtime of one's own": ({"system": {"distribution": "kubeadm"}}, "nodes of pool gpu run containerd", ""),
     "a runtime of the distribution": ({"system": {"distribution": "rke2"}}, "", "run containerd"),
+    "few processes of a pod, and kubelets of others": (
+        {"system": {"distribution": "openshift"}, "operators": THEIRS},
+        "kubelets of pool gpu allow a pod 65536 processes and threads",
+        "nodes/gpu",
+    ),
+    "few processes of a pod, and kubelets of ours": (
+        {"system": {"distribution": "openshift"}, "operators": THEIRS, "pools": {"gpu": {**GPU, "kubelet": {}}}},
+        "have the files of `nodes/gpu/`",
+        "processes and threads",
+    ),
+    "processes without a limit": ({}, "", "processes and threads"),
     "RoCE": ({"fabric": ROCE}, "keep DSCP 26 lossless (PFC on priority 3, with ECN)", "subnet manager"),
     "VLANs": ({"fabric": {**ROCE, "vlans": {"nlp": 402}}}, "packets of 9000 bytes and VLANs 402", ""),
     "InfiniBand": ({"fabric": INFINIBAND}, "a subnet manager runs on the fabric (OpenSM)", "lossless"),
@@ -193,6 +207,50 @@ CASES = {
     "GKE's plugin that is ours": ({**GKE, "operators": GOOGLE}, "Networks `vpc1`", "NCCL's plugin"),
     "GKE's injector that is ours": ({**GKE, "operators": GOOGLE}, "Networks `vpc1`", "NRI device injector"),
     "GKE's plugin of others": ({**GKE, "operators": GOOGLES}, "NCCL's plugin for gpudirect-tcpxo", ""),
+    "an export of NFS": (
+        {},
+        "`/export` of `nfs.example.com` is exported read-write to all nodes, with `no_root_squash`",
+        "the root of each volume",
+    ),
+    "an export of NFS where the server decides": (
+        {"storage": {"shared": {**NFS, "ownership": "server"}}},
+        "the root of each volume of class shared is writable",
+        "no_root_squash",
+    ),
+    "an export of NFS behind a class that exists": (
+        {"storage": {"shared": {"provisioner": "nfs.csi.k8s.io", "existing": True}}},
+        "the server's folder is exported read-write",
+        "`/export`",
+    ),
+    "a driver of another kind": (
+        {"storage": {"shared": {"provisioner": "filestore.csi.storage.gke.io"}}, "drivers": {}},
+        "",
+        "no_root_squash",
+    ),
+    "labels of SELinux": (
+        {"system": {"distribution": "openshift"}, "storage": {"shared": CEPHFS}},
+        "pods with volumes of class shared start in time, although each file gets an SELinux label",
+        "",
+    ),
+    "one label for all files": (
+        {
+            "system": {"distribution": "openshift"},
+            "storage": {
+                "shared": {**CEPHFS, "parameters": {"kernelMountOptions": LABEL}}
+            },
+        },
+        "",
+        "SELinux",
+    ),
+    "no labels on other distributions": ({"storage": {"shared": CEPHFS}}, "", "SELinux"),
+    "files without labels": ({"system": {"distribution": "openshift"}}, "", "SELinux"),
+    "a volume of one node": (
+        {"system": {"distribution": "openshift"}, "storage": {"shared": {**CEPHFS, "access": "ReadWriteOnce"}}},
+        "",
+        "SELinux",
+    ),
+    "hardware": ({}, "a person has synced Application `test-hardware`", ""),
+    "no hardware": ({"operators": THEIRS}, "", "test-hardware"),
     "a class that exists": ({}, "StorageClass `local` is there, of `rancher.io/local-path`", "storage driver `rancher"),
     "a class of ours": ({}, "storage driver `nfs.csi.k8s.io` runs on all nodes (by the test)", "StorageClass `shared`"),
     "an operator of others": ({"operators": THEIRS}, "gpu-operator 26.7.0 is there", "kueue"),
@@ -306,3 +364,25 @@ def test_what_people_write_stays_text():
     assert legible("a\n# b <script> `x <y>`") == r"a # b \<script\> `x <y>`"
     said = fields({}, {"drivers": {"nfs.csi.k8s.io": "by *us* <b>"}})
     assert r"by \*us\* \<b\>" in page(specs(**said), "test")
+
+
+WINDOW = {"schedule": "0 8 * * *", "duration": "2h", "timeZone": "Europe/Berlin"}
+SYNCED = {
+    "drivers of GPUs": ({}, "`0 6 * * 1-5` for 14h (UTC); then nodes get the daemons of NVIDIA GPUs"),
+    "virtual functions": (
+        {"fabric": {**ROCE, "pools": ["gpu"]}, "operators": {**OURS, "sriov-network-operator": {"version": "1.6.0"}}},
+        "daemons of NVIDIA GPUs; nodes are drained, and restarted where NICs need it, one after the other",
+    ),
+    "windows of the cluster's own": (
+        {"argocd": {"version": "3.5.1", "destination": {"name": "test"}, "hardwareDeny": [WINDOW]}},
+        "`0 8 * * *` for 2h (Europe/Berlin); then",
+    ),
+}
+
+
+@pytest.mark.parametrize(("changes", "there"), SYNCED.values(), ids=SYNCED)
+def test_the_sync_of_hardware_says_when_and_what_follows(changes, there):
+    """The line has the command, the windows that refuse it, and what the rendered objects do to nodes."""
+    (item,) = (one for one in prerequisites(specs(**changes), "test")["Argo CD"] if "test-hardware" in one.what)
+    assert item.get.startswith("`argocd app sync test-hardware`, outside of its deny windows: ")
+    assert there in item.get

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from command import call
-from make import CLUSTER, CPU_NODE, fields, write_repository
+from make import CLUSTER, CPU_NODE, fields, make_cluster, make_source, write_repository
 from repo import Repo
+from trainyard.judge.preflight.cluster.inventory import check
 
 POOLS = {"gpu": {"shape": "dgx-h1000", "nodes": 4, "racks": 2}, "cpu": {"shape": CPU_NODE, "nodes": 4}}
 ROCE = {"type": "roce", "attach": "sriov", "addresses": "10.56.0.0/16", "memlock": "node"}
@@ -35,3 +36,26 @@ def test_a_misspelt_shape_has_a_line(tmp_path: Path, changes: dict[str, object])
         assert "shape 'dgx-h1000' does not exist; did you mean 'dgx-h100'? [spec/unknown-shape]" in said
         assert "platform/clusters/test.yaml:" in said
         assert "Traceback" not in said
+
+
+LEVELS = [{"block": "example.com/block"}, {"rack": "example.com/rack"}]
+RACKED = {"shape": "dgx-h100", "nodes": 8, "racks": 4}
+BLOCKS = {
+    "racks, and no word of blocks": (LEVELS, RACKED, True),
+    "two blocks": (LEVELS, {**RACKED, "blocks": 2}, False),
+    "one block, stated": (LEVELS, {**RACKED, "blocks": 1}, False),
+    "one rack is in one block": (LEVELS, {**RACKED, "racks": 1}, False),
+    "a pool that says nothing of racks": (LEVELS, {"shape": "dgx-h100", "nodes": 8}, False),
+    "a topology of racks alone": ([{"rack": "example.com/rack"}], RACKED, False),
+    "a level above racks that is no block": ([{"zone": "example.com/zone"}, LEVELS[1]], RACKED, False),
+}
+
+
+@pytest.mark.parametrize(("topology", "pool", "warned"), BLOCKS.values(), ids=BLOCKS)
+def test_racks_are_in_blocks_that_somebody_counted(topology, pool, warned):
+    """A pool of several racks states its blocks where the topology has both levels."""
+    cluster = make_cluster(topology=topology, pools={"gpu": pool})
+    source = make_source("platform/clusters/test.yaml", {"pools": {"gpu": pool}})
+    found = [(one.rule, one.path, one.message) for one in check(cluster, source)]
+    message = "4 racks count as one block, because blocks is not set; write how many blocks they form"
+    assert found == ([("spec/blocks-unset", "pools.gpu.racks", message)] if warned else [])

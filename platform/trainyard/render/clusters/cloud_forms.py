@@ -24,6 +24,7 @@ def gke(needs: Needs) -> Iterator[PlainFile]:
             "policy": needs.kubelet["topologyManagerPolicy"],
             "scope": needs.kubelet["topologyManagerScope"],
         },
+        "podPidsLimit": needs.kubelet["podPidsLimit"],
     }
     text = "for `gcloud container node-pools update --system-config-from-file`; it recreates the nodes"
     value = {"kubeletConfig": kubelet}
@@ -35,6 +36,8 @@ def aks(needs: Needs) -> Iterator[PlainFile]:
     if needs.kubelet is None:
         return
     value = {name: needs.kubelet[name] for name in ("cpuManagerPolicy", "topologyManagerPolicy")}
+    if needs.kubelet["podPidsLimit"]:
+        value["podMaxPids"] = needs.kubelet["podPidsLimit"]
     yield PlainFile("kubelet-config.json", json.dumps(value, indent=2) + "\n", needs.kubelet_at)
 
 
@@ -62,6 +65,8 @@ def kubernetes_settings(kubelet: Mapping[str, Any]) -> list[str]:
         f'topology-manager-scope = "{kubelet["topologyManagerScope"]}"',
         f"max-pods = {kubelet['maxPods']}",
     ]
+    if kubelet["podPidsLimit"]:
+        lines.append(f"pod-pids-limit = {kubelet['podPidsLimit']}")
     on = [name for name, value in (kubelet["cpuManagerPolicyOptions"] or {}).items() if value == "true"]
     return [*lines, *([f"cpu-manager-policy-options = {json.dumps(on)}"] if on else [])]
 

@@ -52,20 +52,20 @@ def kubeadm(needs: Needs) -> Iterator[PlainFile]:
 
 
 def rke2(needs: Needs) -> Iterator[PlainFile]:
-    """Yield files for agents of RKE2, whose containerd is a child of the agent's unit.
+    """Yield files for nodes of RKE2, whose containerd is a child of the unit of an agent or a server.
 
     Folder as in docs.rke2.io "Advanced Options": read since Kubernetes 1.32.
     """
     yield from kubelet_drop_in(needs, "/var/lib/rancher/rke2/agent/etc/kubelet.conf.d")
-    yield from runtime_limit(needs, "rke2-agent.service")
+    yield from runtime_limit(needs, "rke2-agent.service", server="rke2-server.service")
     yield from device_rules(needs)
     yield from module_files(needs)
 
 
 def k3s(needs: Needs) -> Iterator[PlainFile]:
-    """Yield files for agents of k3s, as of RKE2 (docs.k3s.io "Configuration Options", since Kubernetes 1.32)."""
+    """Yield files for nodes of k3s, as of RKE2 (docs.k3s.io "Configuration Options", since Kubernetes 1.32)."""
     yield from kubelet_drop_in(needs, "/var/lib/rancher/k3s/agent/etc/kubelet.conf.d")
-    yield from runtime_limit(needs, "k3s-agent.service")
+    yield from runtime_limit(needs, "k3s-agent.service", server="k3s.service")
     yield from device_rules(needs)
     yield from module_files(needs)
 

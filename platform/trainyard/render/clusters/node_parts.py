@@ -80,14 +80,18 @@ def kubelet_drop_in(needs: Needs, folder: str) -> Iterator[PlainFile]:
         yield PlainFile(DROP_IN, add_comment(f"{folder}/{DROP_IN}", text), needs.kubelet_at)
 
 
-def runtime_limit(needs: Needs, unit: str) -> Iterator[PlainFile]:
-    """Yield the files that lift the limit on locked memory, for the runtime or the unit that starts it."""
+def runtime_limit(needs: Needs, unit: str, server: str = "") -> Iterator[PlainFile]:
+    """Yield the files that lift the limit on locked memory, for the runtime or the unit that starts it.
+
+    On servers of some distributions another unit starts it.
+    """
     if needs.memlock and needs.runtime == "cri-o":
         path = f"/etc/crio/crio.conf.d/{CRIO_LIMIT}"
         yield PlainFile(f"crio-{CRIO_LIMIT}", add_comment(path, CRIO_UNLIMITED), MEMLOCK_AT)
     elif needs.memlock:
         path = f"/etc/systemd/system/{unit}.d/{UNIT_LIMIT}"
-        yield PlainFile(UNIT_LIMIT, add_comment(path, UNLIMITED), MEMLOCK_AT)
+        on_server = f"# on a server: /etc/systemd/system/{server}.d/{UNIT_LIMIT}\n" if server else ""
+        yield PlainFile(UNIT_LIMIT, add_comment(path, on_server + UNLIMITED), MEMLOCK_AT)
 
 
 def device_rules(needs: Needs) -> Iterator[PlainFile]:

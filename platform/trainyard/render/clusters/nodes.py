@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from trainyard.render.clusters.node_forms import FORMS
 from trainyard.render.clusters.node_modules import blocked, loaded
@@ -11,6 +12,9 @@ from trainyard.render.parts.objects import PlainFile
 from trainyard.render.sizing.fabrics import fabric_type
 from trainyard.render.sizing.kubelet import configuration
 from trainyard.specs import Cluster
+
+PROCESSES = 65536
+"""Processes and threads for eight ranks: each has tens of loaders, and each of these its threads (assumed)."""
 
 
 def files(cluster: Cluster, name: str) -> Iterator[PlainFile]:
@@ -25,9 +29,24 @@ def needs(cluster: Cluster, name: str) -> Needs:
     return Needs(
         pool=name,
         runtime=cluster.system_of(name).runtime or "containerd",
-        kubelet=configuration(pool, pool.kubelet) if pool.kubelet else None,
+        kubelet=kubelet_fields(cluster, name),
         open_devices=pool.device_access == "udev",
         load=tuple(loaded(cluster, name)),
         block=tuple(blocked(cluster, name)),
         memlock=fabric is not None and fabric.memlock == "node" and locks,
     )
+
+
+def kubelet_fields(cluster: Cluster, name: str) -> Mapping[str, Any] | None:
+    """Return the kubelet's configuration of a pool, with room for all threads of a pod; None where it is not ours."""
+    pool = cluster.pools[name]
+    if pool.kubelet is None:
+        return None
+    found = configuration(pool, pool.kubelet)
+    return found if found["podPidsLimit"] or not few_processes(cluster, name) else found | {"podPidsLimit": PROCESSES}
+
+
+def few_processes(cluster: Cluster, name: str) -> bool:
+    """Whether the distribution allows pods fewer processes and threads than training can start."""
+    limit = cluster.distribution_of(name).pod_pids
+    return limit is not None and limit < PROCESSES

@@ -13,6 +13,7 @@ from trainyard.render.kinds import available, companions
 from trainyard.render.operators import Operator, Site
 from trainyard.render.operators.install import installed_operators
 from trainyard.render.parts.objects import Resource
+from trainyard.specs import Cluster
 from trainyard.specs.models.argocd import Window
 
 WORKDAYS = Window(schedule="0 6 * * 1-5", duration="14h")
@@ -68,8 +69,8 @@ def resources(follower: Follower, groups: Mapping[str, str], extra: Extra) -> It
     yield project(follower, "operators", ("operators",), "Operators: pinned charts and their own resources", spec)
     changes = list(hardware(cluster))
     if changes:
-        windows = cluster.argocd.hardware_deny or (WORKDAYS,)
-        spec = hardware_spec(follower, changes) | {"syncWindows": [deny_window(window) for window in windows]}
+        windows = [deny_window(window) for window in hardware_windows(cluster)]
+        spec = hardware_spec(follower, changes) | {"syncWindows": windows}
         yield project(follower, "hardware", ("argocd", "hardwareDeny"), "What drains or reboots nodes", spec)
     more = list(extra.get("platform", ()))
     yield project(follower, "platform", ("queues",), "What all teams share", platform_spec(follower, more))
@@ -127,6 +128,11 @@ def hardware_spec(follower: Follower, changes: list[Resource]) -> dict[str, Any]
         "clusterResourceWhitelist": allowed_kinds({kind_of(change) for change in changes if not change.namespace}),
         **namespaced_kinds(inside),
     }
+
+
+def hardware_windows(cluster: Cluster) -> tuple[Window, ...]:
+    """Return the times in which hardware is left alone."""
+    return cluster.argocd.hardware_deny or (WORKDAYS,)
 
 
 def deny_window(window: Window) -> dict[str, Any]:

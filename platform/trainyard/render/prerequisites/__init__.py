@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from trainyard.render.clusters import folders, of_files
-from trainyard.render.prerequisites import access, fabric, gpus, nodes, operators, scaling, storage
+from trainyard.render.prerequisites import access, fabric, gpus, hardware, nodes, operators, scaling, storage
 from trainyard.render.prerequisites.base import Prerequisite, Site
 from trainyard.render.prerequisites.questions import AllExisting, Existing
 from trainyard.specs.sources import Specs
@@ -17,7 +17,7 @@ Find = Callable[[Site], Iterator[Prerequisite]]
 AREAS: Mapping[str, tuple[Find, ...]] = {
     "Nodes": (
         *(nodes.release, nodes.pools, scaling.pools, scaling.requests),
-        *(nodes.labels, nodes.software, nodes.settings, nodes.memory),
+        *(nodes.labels, nodes.software, nodes.settings, nodes.processes, nodes.memory),
     ),
     "GPUs": (gpus.nvidia, gpus.fabric_managers, gpus.channels, gpus.amd),
     "Fabric": (fabric.every,),
@@ -26,7 +26,7 @@ AREAS: Mapping[str, tuple[Find, ...]] = {
         *(operators.operators, operators.companions, operators.webhooks),
         *(operators.runtimes, operators.network_policies, operators.pipelines),
     ),
-    "Argo CD": (access.argocd,),
+    "Argo CD": (access.argocd, hardware.sync),
     "Access": (access.registries, access.people, access.identities, access.secrets),
 }
 """Functions that find prerequisites, by the heading below which these are listed."""

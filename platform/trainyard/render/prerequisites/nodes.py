@@ -8,7 +8,7 @@ from fractions import Fraction
 from trainyard.base.findings import count_of
 from trainyard.base.labels import HOSTNAME, POOL
 from trainyard.render.clusters import node_files
-from trainyard.render.clusters.nodes import needs
+from trainyard.render.clusters.nodes import PROCESSES, few_processes, needs
 from trainyard.render.operators.install import bundlers
 from trainyard.render.prerequisites.base import Prerequisite, Site, names_text, of_pools
 from trainyard.render.prerequisites.questions import (
@@ -232,6 +232,21 @@ def settings(site: Site) -> Iterator[Prerequisite]:
 def modules_look(modules: Sequence[str]) -> str:
     """Return the command by which a person sees kernel modules: from a pod, since not every node has a shell."""
     return f"`cat /proc/modules`, in any pod on a node, has {names_text(list(modules))}"
+
+
+def processes(site: Site) -> Iterator[Prerequisite]:
+    """Yield the number of processes that pods with GPUs need, where the kubelet allows fewer and is not ours to set."""
+    cluster = site.cluster
+    for name, pool in cluster.pools.items():
+        if pool.kubelet is None and pool.node.gpus and few_processes(cluster, name):
+            facts = cluster.distribution_of(name)
+            yield Prerequisite(
+                f"kubelets of pool {name} allow a pod {PROCESSES} processes and threads",
+                f"{facts.title} allows {facts.pod_pids}; ranks with many loaders then fail to start threads",
+                ("pools", name, "kubelet"),
+                f"set `podPidsLimit: {PROCESSES}` where the kubelet is configured, or set `kubelet` of the pool",
+                look=KUBELET,
+            )
 
 
 def memory(site: Site) -> Iterator[Prerequisite]:

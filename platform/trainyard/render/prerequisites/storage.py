@@ -65,6 +65,8 @@ def classes(site: Site) -> Iterator[Prerequisite]:
                 namespaced("Secret", "secrets", place.namespace, place.name),
             )
         yield from named_secrets(name, storage)
+        yield from exports(name, storage)
+        yield from one_label(site, name, storage)
         if storage.writable_by == "server":
             yield Prerequisite(
                 f"the root of each volume of class {name} is writable for its team",
@@ -73,6 +75,46 @@ def classes(site: Site) -> Iterator[Prerequisite]:
                 "`chown :GROUP` and `chmod 2775` on the root of each volume, once, as root on the server",
                 look="`ls -ldn`, in a pod that mounts the volume",
             )
+
+
+def exports(name: str, storage: Storage) -> Iterator[Prerequisite]:
+    """Yield what the server of a class must let nodes do, where the kubelet gives its volumes to a group."""
+    driver = storage.driver
+    if driver is None or driver.server is None or storage.writable_by != "kubelet":
+        return
+    said = storage.parameters
+    folder = f"`{said['share']}` of `{said['server']}`" if {"server", "share"} <= said.keys() else "the server's folder"
+    yield Prerequisite(
+        f"{folder} is {driver.server}",
+        f"root makes the folders of class {name} and gives them to pods; without it claims wait, or pods cannot write",
+        ("storage", name, "parameters", "share") if "share" in storage.parameters else ("storage", name),
+        "add the option to the export, or set `ownership: server` and prepare each volume on the server",
+        look="`exportfs -v`, on the server",
+    )
+
+
+LABEL = "context=system_u:object_r:container_file_t:s0"
+"""Mount option by which all containers may use all files, whatever their category (containers/container-selinux)."""
+
+
+def one_label(site: Site, name: str, storage: Storage) -> Iterator[Prerequisite]:
+    """Yield what keeps the runtime from giving a label to every file of a shared volume, at each start of a pod."""
+    driver, cluster = storage.driver, site.cluster
+    if driver is None or driver.label_option is None or storage.access != "ReadWriteMany":
+        return
+    if not any(cluster.distribution_of(pool).relabels_volumes for pool in cluster.pools):
+        return
+    said = (storage.parameters.get(driver.label_option, ""), *storage.mount_options)
+    if any("context=" in option for option in said):
+        return
+    yield Prerequisite(
+        f"pods with volumes of class {name} start in time, although each file gets an SELinux label",
+        "labels of millions of files take longer than a run may wait, and Kueue takes its quota back",
+        ("storage", name, "parameters") if storage.parameters else ("storage", name),
+        f'for a new class `parameters: {{{driver.label_option}: "{LABEL}"}}`; for an existing one a RuntimeClass whose'
+        " CRI-O handler allows the annotation `io.kubernetes.cri-o.TrySkipVolumeSELinuxLabel`",
+        look=f"start a pod with the largest volume of class {name}, and see how long it is in ContainerCreating",
+    )
 
 
 def source(driver: Driver) -> str:

@@ -62,6 +62,7 @@ def configuration(pool: Pool, kubelet: Kubelet) -> dict[str, Any]:
         "kubeReserved": {"memory": "0"},
         "maxPods": kubelet.max_pods,
         "memoryManagerPolicy": kubelet.memory_manager_policy,
+        "podPidsLimit": kubelet.pod_pids_limit,
         "reservedSystemCPUs": sets.text(sets.mask(reserved_cpus(pool))) or None,
         "systemReserved": {"memory": amount(kept - eviction)},
         "topologyManagerPolicy": kubelet.topology_manager_policy,

@@ -115,6 +115,8 @@ class Distribution(Spec):
     """Whether the runtime is the distribution's, so that no other can be there."""
     kubelet_fields: tuple[Text, ...] | None = None
     """Fields of `kubelet` of a pool that its owners let one set; default: all."""
+    pod_pids: Amount | None = None
+    """Processes and threads that the distribution's kubelets allow a pod; default: no limit."""
     node_files: tuple[Literal["memlock", "udev"], ...] = ("memlock", "udev")
     """Settings that files for the nodes can make: no limit on locked memory, rules of udev."""
     modules: Modules = Modules()
@@ -131,6 +133,8 @@ class Distribution(Spec):
     gpus: GpuSoftware = GpuSoftware()
     security_constraint: Text | None = None
     """SecurityContextConstraints that admit a training pod with a user of its own, which accounts must be bound to."""
+    relabels_volumes: StrictBool = False
+    """Whether each file of a volume gets the pod's SELinux label before a container starts."""
     critical_quota: StrictBool = False
     """Whether pods of system priority outside kube-system need a ResourceQuota for it."""
     excludes: dict[Name, Refusal] = {}

@@ -62,6 +62,10 @@ class Driver(Spec):
     """Whether a larger claim makes a larger volume."""
     enforces: StrictBool = True
     """Whether a volume that is full refuses more."""
+    server: Text | None = None
+    """How the server must offer its folder so that the kubelet can give volumes to a group, in words."""
+    label_option: Text | None = None
+    """Parameter with mount options, one of which gives all files one SELinux label; default: files have no labels."""
     nodes: Text | None = None
     """What the nodes need beside the driver's own pods, in words."""
 

@@ -111,6 +111,9 @@ class Kubelet(Spec):
     reserves."""
     max_pods: Count = 110
     """Largest number of pods on a node."""
+    pod_pids_limit: Count | None = None
+    """Largest number of processes and threads in a pod; default: 65536 where the distribution allows fewer, else the
+    distribution's."""
 
 
 DeviceAccess = Annotated[

@@ -71,6 +71,14 @@ BLOCKS = Rule(
     fix="change racks or blocks",
     source=DOCS,
 )
+BLOCKS_UNSAID = Rule(
+    id="spec/blocks-unset",
+    title="A pool of several racks says how many blocks they form, where the topology has blocks.",
+    why="without blocks all racks count as one block, so a job of a whole block could seem to fit and wait for ever",
+    fix="write the number of blocks, 1 included",
+    source=DOCS,
+    severity=Severity.WARNING,
+)
 NO_LEVEL = Rule(
     id="spec/topology-level",
     title="A pool of several racks or blocks has a topology level for them.",
@@ -188,6 +196,11 @@ class Declared:
         if pool.racks % pool.blocks:
             message = f"racks is {pool.racks}, which is not a multiple of {pool.blocks} blocks; change racks or blocks"
             yield BLOCKS.at(self.source, (*path, "blocks"), message)
+        if pool.racks > 1 and {"rack", "block"} <= levels.keys() and "blocks" not in pool.model_fields_set:
+            message = (
+                f"{pool.racks} racks count as one block, because blocks is not set; write how many blocks they form"
+            )
+            yield BLOCKS_UNSAID.at(self.source, (*path, "racks"), message)
         for field, count in (("rack", pool.racks), ("block", pool.blocks)):
             if count > 1 and field not in levels:
                 message = f"{field}s is {count}, but topology has no level {field!r}; add it with its node label"
