@@ -22,6 +22,7 @@ BOREALIS = "platform/clusters/borealis.yaml"
 NLP = "platform/teams/nlp.yaml"
 VISION = "platform/teams/vision.yaml"
 SETTINGS = "platform/repository.yaml"
+JOB = "jobs/nlp/code-13b.yaml"
 
 SHOWN = {
     "a pool is renamed": (ATLAS, "  h100:\n    shape", "  h100x:\n    shape"),
@@ -214,6 +215,14 @@ SHARED = {
         "cidrs.services",
         "cidrs.nodes",
     ),
+    "a job's checkpoints are moved onto its data": (
+        JOB,
+        "checkpoints, mountPath: /checkpoints",
+        "checkpoints, mountPath: /corpus",
+        "spec/mount-path",
+        "checkpoint.mountPath",
+        "data[0].mountPath",
+    ),
 }
 """What does not go together at several fields: its rule, and where it stands with a base and without."""
 
@@ -225,6 +234,14 @@ def test_a_conflict_stands_at_the_field_that_changed(file, old, new, rule, since
         edit(root, file, old, new)
         ((finding, _),) = arrange(explained(root))
         assert (finding.rule, finding.path) == (rule, path)
+
+
+def test_a_conflict_stays_at_the_field_of_a_job_that_changed(committed, tmp_path):
+    """Where the change touched the field at which a conflict is told anyway, nothing moves."""
+    root = committed.copied(tmp_path / "repository").root
+    edit(root, JOB, "corpus, mountPath: /corpus", "corpus, mountPath: /checkpoints")
+    paths = [finding.path for finding in explained(root) if finding.rule == "spec/mount-path"]
+    assert paths == ["data[0].mountPath"]
 
 
 @pytest.mark.parametrize("name", ["kind.yml", "old/kind.yaml"])

@@ -49,7 +49,8 @@ def explain(
         if may_have_causes(found):
             found = Causes.of(checked, loaded, home, found).told(ref)
         if any(finding.shared for finding in found):
-            found = shared.at_changes(found, changed.changed_fields(loaded, changed.at_base(loaded, ref)))
+            jobs = shared.files_of_jobs(found)
+            found = shared.at_changes(found, changed.changed_fields(loaded, changed.at_base(loaded, ref, jobs)))
         return proposals.without_broken(loaded, found)
 
     with reads.apart():

@@ -15,6 +15,7 @@ from trainyard.base.findings import PLATFORM, Finding, Location, Path, format_pa
 from trainyard.base.rules import Rule
 from trainyard.base.system import files
 from trainyard.base.system import git as system_git
+from trainyard.base.system.repository import JOBS
 from trainyard.judge.causes import edits
 from trainyard.judge.causes.names import NOUNS, noun
 from trainyard.judge.causes.repairs import Repair, Values, key_of, value_of
@@ -73,8 +74,11 @@ def differences(before: Any, after: Any, path: Path = ()) -> Iterator[Change]:
             yield from differences(before[key], after[key], (*path, key))
 
 
-def at_base(loaded: Loaded, ref: str | None) -> Mapping[str, bytes | None]:
-    """Return the files of the platform that are not as at the base, as they were there; nothing without a base."""
+def at_base(loaded: Loaded, ref: str | None, jobs: Collection[str] = ()) -> Mapping[str, bytes | None]:
+    """Return the files of the platform that are not as at the base, as they were there; nothing without a base.
+
+    `jobs` are files of jobs that are looked at too.
+    """
     try:
         git = system_git.find(loaded.root)
         if git is None:
@@ -83,9 +87,9 @@ def at_base(loaded: Loaded, ref: str | None) -> Mapping[str, bytes | None]:
     except ToolError:
         return {}
     there = spec_files(git, commit) if commit else {}
-    listed = {path: oid for path, oid in there.items() if rank(path) <= PLATFORM}
+    listed = {path: oid for path, oid in there.items() if rank(path) <= PLATFORM or path in jobs}
     before = dict(zip(listed, git.read(listed.values()), strict=True)) if listed else {}
-    now = [source.file for key, source in loaded.specs.sources.items()]
+    now = [*(source.file for source in loaded.specs.sources.values()), *jobs]
     every = dict.fromkeys([*before, *now] if commit else [])
     return {path: before.get(path) for path in every if files.read(loaded.root / path) != before.get(path)}
 
@@ -110,13 +114,19 @@ def reverts(loaded: Loaded, findings: list[Finding], before: Mapping[str, bytes 
 
 
 def changed_fields(loaded: Loaded, before: Mapping[str, bytes | None]) -> dict[str, tuple[str, ...]]:
-    """Return the paths of the changed fields of each file of the platform, an empty path where all of it is new."""
+    """Return the paths of the changed fields of each of these files, an empty path where all of it is new."""
     found = {}
     for file, data in before.items():
-        was, value = value_in(file, data), value_of(loaded, key_of(file))
+        now = files.read(loaded.root / file) if is_job(file) else None
+        was, value = value_in(file, data), value_in(file, now) if is_job(file) else value_of(loaded, key_of(file))
         paths = [(*one.path[:-1], one.renamed) if one.renamed else one.path for one in differences(was, value)]
         found[file] = tuple(map(format_path, paths))
     return found
+
+
+def is_job(file: str) -> bool:
+    """Say whether a file is one of jobs."""
+    return file.startswith(f"{JOBS}/")
 
 
 def stands_in(finding: Finding, fields: Mapping[str, tuple[str, ...]], root: Finding) -> bool:
