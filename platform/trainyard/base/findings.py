@@ -169,7 +169,10 @@ class Skipped:
     rule: str
     why: str
     partial: bool = False
-    """Whether it lacked what the files do not say, such as the rest of a cluster; texts show it only on request."""
+    """Whether it lacked what the files do not say, such as the rest of a cluster, or nothing is amiss.
+
+    Texts show it only on request.
+    """
 
 
 def format_path(path: Path) -> str:
