@@ -133,7 +133,7 @@ def finding_from(value: Mapping[str, Any]) -> Finding:
 
 
 RANKS = re.compile(
-    r"(?:^|.*?/)(?:(platform/repository\.yaml$)|(platform/clusters/)|(platform/teams/)|(platform/extra/)|(jobs/)|(generated/))"
+    r"(?:^|.*?/)(?:(platform/repository\.yaml$)|(platform/clusters/)|(platform/teams/)|(platform/extra/)|(jobs/)|(generated(?:/|$)))"
 )
 """What others follow from comes first: settings, clusters, teams, objects of one's own, jobs, what is rendered."""
 
