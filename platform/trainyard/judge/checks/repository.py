@@ -13,6 +13,7 @@ from trainyard.base.system import cache, files
 from trainyard.base.system.data import policy_id
 from trainyard.base.system.repository import GENERATED
 from trainyard.judge import frozen, preflight
+from trainyard.judge.causes.own_objects import below_objects
 from trainyard.judge.checks import past
 from trainyard.judge.checks.checking import Checking
 from trainyard.judge.checks.left_out import JudgedSpecs, LeftOut, NamedJob, left_out
@@ -146,6 +147,7 @@ def judge_repository(
 
     objects.findings = frozen.weigh_findings(root, objects.findings, checked.specs.repository, found_at, ref=base)
     result.extend(objects)
+    result.findings = below_objects(result.findings, {(job.file, job.cluster) for job in specs.jobs})
     result.say_once()
     result.hide()
     return result
