@@ -186,6 +186,29 @@ def test_what_a_change_breaks_elsewhere_is_said_where_it_changed(file, old, new,
     assert followers
 
 
+def test_warnings_that_a_change_causes_are_below_the_changed_line(committed, tmp_path):
+    """With a base the changed field is told, with the jobs below it; without one each job has its warning."""
+    change = ("platform/clusters/strato.yaml", "max: 16}", "max: 160}")
+    root = committed.copied(tmp_path / "repository").root
+    edit(root, *change)
+    ((finding, below),) = arrange(explained(root))
+    assert finding.message == "pools.h100-spot.nodes.max changed from 16 to 160 here, which causes warnings in 2 jobs"
+    assert (str(finding.location), finding.severity.value) == ("platform/clusters/strato.yaml:8:21", "warning")
+    assert [item.rule for item in below] == ["ft-spot-elastic"] * 2
+    alone = copy(tmp_path / "alone")
+    edit(alone, *change)
+    assert [item.rule for item, _ in arrange(explained(alone))] == ["ft-spot-elastic"] * 2
+
+
+def test_a_warning_in_a_file_that_the_change_touched_is_its_own(committed, tmp_path):
+    """Whoever edits a job sees its warnings there, whatever else the change touches."""
+    root = committed.copied(tmp_path / "repository").root
+    edit(root, "platform/clusters/strato.yaml", "max: 16}", "max: 160}")
+    edit(root, "jobs/nlp/spot-7b.yaml", "keep: 3", "keep: 4")
+    rules = {finding.location.file: finding.rule for finding, _ in arrange(explained(root))}
+    assert rules == {"platform/clusters/strato.yaml": "spec/breaks-others", "jobs/nlp/spot-7b.yaml": "ft-spot-elastic"}
+
+
 def test_a_file_of_a_team_that_is_gone_is_one_error(committed, tmp_path):
     """Without a base it is said where the team is named first; with one, at the file that is gone."""
     alone = copy(tmp_path / "alone")

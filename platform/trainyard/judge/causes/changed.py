@@ -33,6 +33,7 @@ BREAKS = Rule(
     why="whoever wrote those files did not change anything, and cannot know why they are refused",
     fix="revert the change of this line, or change the other files with it",
     source="docs/validation.md",
+    may_warn=True,
 )
 
 MOST = 24
@@ -106,11 +107,21 @@ def reverts(loaded: Loaded, findings: list[Finding], before: Mapping[str, bytes 
             say = partial(lost, file, key, loaded, others, was)
             yield Repair(partial(restored, key=key, value=was), say=say, since_base=True)
             continue
-        found = list(differences(was, value))
-        for change in found if len(found) <= MOST else ():
-            edit = Values(((key, partial(put_back, change=change)),))
+        for _, change, edit in fields_to_put_back(loaded, {file: data}):
             say = partial(broken, loaded.specs.sources[key], change, others)
             yield Repair(edit, standing(findings, file, change), say, since_base=True)
+
+
+def fields_to_put_back(loaded: Loaded, before: Mapping[str, bytes | None]) -> Iterator[tuple[str, Change, Values]]:
+    """Yield each changed field of files that can be read: its spec, the change, and how it is put back."""
+    for file, data in before.items():
+        key = key_of(file)
+        was, value = value_in(file, data), value_of(loaded, key)
+        if was is edits.NOTHING or value is edits.NOTHING or key in loaded.broken:
+            continue
+        found = list(differences(was, value))
+        for change in found if len(found) <= MOST else ():
+            yield key, change, Values(((key, partial(put_back, change=change)),))
 
 
 def changed_fields(loaded: Loaded, before: Mapping[str, bytes | None]) -> dict[str, tuple[str, ...]]:
@@ -187,13 +198,18 @@ def broken(source: Source, change: Change, others: Callable[[Gone], list[Finding
     errors = others(gone)
     if not errors:
         return None
-    path = (*change.path[:-1], change.renamed) if change.renamed else change.path
-    is_gone = change.after is edits.NOTHING and not change.renamed
-    return BREAKS.at(source, path[:-1] if is_gone else path, write_message(change, errors, gone.runs), key=True)
+    return BREAKS.at(source, place_of(change), write_message(change, errors, gone.runs), key=True)
 
 
-def write_message(change: Change, errors: list[Finding], runs: Collection[str]) -> str:
-    """Return the sentence on a change of a field and the files that it breaks."""
+def place_of(change: Change) -> Path:
+    """Return the field that stands where a change was made: of one that is gone, the field that held it."""
+    if change.renamed:
+        return (*change.path[:-1], change.renamed)
+    return change.path[:-1] if change.after is edits.NOTHING else change.path
+
+
+def write_message(change: Change, errors: list[Finding], runs: Collection[str], *, does: str = "breaks") -> str:
+    """Return the sentence on a change of a field and the files that it breaks, or on what else it `does` to them."""
     name = change.path[-1] if change.path else ""
     what = f"{noun(change.path)} {name!r}"
     if change.renamed:
@@ -205,9 +221,9 @@ def write_message(change: Change, errors: list[Finding], runs: Collection[str]) 
     if change.after is edits.NOTHING:
         return f"{what} was removed here, but {users(errors, runs)} it"
     if change.before is edits.NOTHING:
-        return f"{format_path(change.path)} was added here, which breaks {hit(errors, runs)}"
+        return f"{format_path(change.path)} was added here, which {does} {hit(errors, runs)}"
     values = f"from {shorten(change.before)} to {shorten(change.after)}"
-    return f"{format_path(change.path)} changed {values} here, which breaks {hit(errors, runs)}"
+    return f"{format_path(change.path)} changed {values} here, which {does} {hit(errors, runs)}"
 
 
 def lost(
