@@ -70,7 +70,9 @@ def judged_specs(checked: Checked, tree: Snapshot | None = None) -> JudgedSpecs:
     jobs = [NamedJob.of(job) for job in checked.specs.jobs]
     small = {job.source.file: job.small_files for job in checked.specs.jobs}
     rest = [NamedJob.of(job) for job in checked.rest]
-    return JudgedSpecs(checked, jobs, left_out(checked.findings, jobs, rest=rest, lost=checked.lost, small=small), tree)
+    clusters = checked.specs.clusters
+    without = left_out(checked.findings, jobs, rest=rest, lost=checked.lost, small=small, readable=clusters)
+    return JudgedSpecs(checked, jobs, without, tree)
 
 
 def judge_repository(
@@ -158,10 +160,12 @@ def context_of(root: Path, specs: JudgedSpecs) -> frozenset[str]:
     if specs.context is not None or not specs.without:
         return specs.context or frozenset()
     if specs.tree is not None:
-        return specs.without.paths(specs.tree.files, specs.tree.text)
+        quiet = filter(specs.without.is_quiet, specs.tree.files)
+        return specs.without.paths(specs.tree.files, specs.tree.text).union(quiet)
     folder = root / GENERATED
     there = [found.path for found in files.walk(folder) if found.regular]
-    return specs.without.paths(there, lambda path: files.read(folder / path))
+    quiet = filter(specs.without.is_quiet, there)
+    return specs.without.paths(there, lambda path: files.read(folder / path)).union(quiet)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +187,9 @@ class Seen:
             return not self.without.has_job(*waiver.job) and (waiver.cluster in self.clusters or self.is_whole)
         if waiver.cluster is None:
             return self.is_whole and not self.without
-        return waiver.cluster in self.clusters and not (self.without.teams or self.without.extra)
+        return waiver.cluster in self.clusters and not (
+            self.without.teams or self.without.extra or waiver.cluster in self.without.own
+        )
 
 
 def broken_policies(checked: Checked) -> set[str]:
