@@ -22,6 +22,7 @@ BOREALIS = "platform/clusters/borealis.yaml"
 NLP = "platform/teams/nlp.yaml"
 VISION = "platform/teams/vision.yaml"
 SETTINGS = "platform/repository.yaml"
+JOB = "jobs/nlp/code-13b.yaml"
 
 SHOWN = {
     "a pool is renamed": (ATLAS, "  h100:\n    shape", "  h100x:\n    shape"),
@@ -185,6 +186,29 @@ def test_what_a_change_breaks_elsewhere_is_said_where_it_changed(file, old, new,
     assert followers
 
 
+def test_warnings_that_a_change_causes_are_below_the_changed_line(committed, tmp_path):
+    """With a base the changed field is told, with the jobs below it; without one each job has its warning."""
+    change = ("platform/clusters/strato.yaml", "max: 16}", "max: 160}")
+    root = committed.copied(tmp_path / "repository").root
+    edit(root, *change)
+    ((finding, below),) = arrange(explained(root))
+    assert finding.message == "pools.h100-spot.nodes.max changed from 16 to 160 here, which causes warnings in 2 jobs"
+    assert (str(finding.location), finding.severity.value) == ("platform/clusters/strato.yaml:8:21", "warning")
+    assert [item.rule for item in below] == ["ft-spot-elastic"] * 2
+    alone = copy(tmp_path / "alone")
+    edit(alone, *change)
+    assert [item.rule for item, _ in arrange(explained(alone))] == ["ft-spot-elastic"] * 2
+
+
+def test_a_warning_in_a_file_that_the_change_touched_is_its_own(committed, tmp_path):
+    """Whoever edits a job sees its warnings there, whatever else the change touches."""
+    root = committed.copied(tmp_path / "repository").root
+    edit(root, "platform/clusters/strato.yaml", "max: 16}", "max: 160}")
+    edit(root, "jobs/nlp/spot-7b.yaml", "keep: 3", "keep: 4")
+    rules = {finding.location.file: finding.rule for finding, _ in arrange(explained(root))}
+    assert rules == {"platform/clusters/strato.yaml": "spec/breaks-others", "jobs/nlp/spot-7b.yaml": "ft-spot-elastic"}
+
+
 def test_a_file_of_a_team_that_is_gone_is_one_error(committed, tmp_path):
     """Without a base it is said where the team is named first; with one, at the file that is gone."""
     alone = copy(tmp_path / "alone")
@@ -214,6 +238,14 @@ SHARED = {
         "cidrs.services",
         "cidrs.nodes",
     ),
+    "a job's checkpoints are moved onto its data": (
+        JOB,
+        "checkpoints, mountPath: /checkpoints",
+        "checkpoints, mountPath: /corpus",
+        "spec/mount-path",
+        "checkpoint.mountPath",
+        "data[0].mountPath",
+    ),
 }
 """What does not go together at several fields: its rule, and where it stands with a base and without."""
 
@@ -225,6 +257,14 @@ def test_a_conflict_stands_at_the_field_that_changed(file, old, new, rule, since
         edit(root, file, old, new)
         ((finding, _),) = arrange(explained(root))
         assert (finding.rule, finding.path) == (rule, path)
+
+
+def test_a_conflict_stays_at_the_field_of_a_job_that_changed(committed, tmp_path):
+    """Where the change touched the field at which a conflict is told anyway, nothing moves."""
+    root = committed.copied(tmp_path / "repository").root
+    edit(root, JOB, "corpus, mountPath: /corpus", "corpus, mountPath: /checkpoints")
+    paths = [finding.path for finding in explained(root) if finding.rule == "spec/mount-path"]
+    assert paths == ["data[0].mountPath"]
 
 
 @pytest.mark.parametrize("name", ["kind.yml", "old/kind.yaml"])

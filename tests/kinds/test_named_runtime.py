@@ -104,13 +104,17 @@ def without(value: dict[str, Any], *path: Any) -> dict[str, Any]:
     return found
 
 
-def lost(severity: str, has: str, needs: str) -> tuple[str, str, str]:
+def with_field(value: dict[str, Any], name: str, *, value_of: Any) -> dict[str, Any]:
+    """Return a copy whose pods have another field."""
+    found = deepcopy(value)
+    pods = found["spec"]["template"]["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+    pods[name] = value_of
+    return found
+
+
+def lost(severity: str, says: str) -> tuple[str, str, str]:
     """Return what is said of a field of the pods."""
-    return (
-        severity,
-        "run/runtime-fields",
-        f"pods of runtime 'torch' have {has}, but the run needs {needs}; change the runtime",
-    )
+    return severity, "run/runtime-fields", f"runtime 'torch' gives its pods {says} the runtime"
 
 
 def ends(message: str) -> tuple[str, str, str]:
@@ -128,6 +132,11 @@ SIDECAR = {"name": "logs", "image": IMAGE}
 UNUSABLE = "runtime 'torch' must have one job 'node', labelled trainer, with one container 'node'; correct the runtime"
 FOUND: dict[str, tuple[dict[str, Any] | None, dict[str, Any], list[tuple[str, str, str]]]] = {
     "nothing": (runtime(), {}, []),
+    "a misspelt field": (
+        with_field(runtime(), "hostNetworks", value_of=True),
+        {},
+        [lost("error", "hostNetworks true, which the run must not have; remove it from")],
+    ),
     "a runtime that is not there": (
         None,
         {},
@@ -149,18 +158,18 @@ FOUND: dict[str, tuple[dict[str, Any] | None, dict[str, Any], list[tuple[str, st
     "what no patch can say": (
         runtime(),
         {"working_dir": "/work"},
-        [lost("error", "no workingDir", "/work")],
+        [lost("error", "no workingDir, but the run needs /work; add it to")],
     ),
     "sizes where no policy has them taken": (
         without(runtime(), "spec", "mlPolicy"),
         {},
-        [lost("error", "no resources", "another")],
+        [lost("error", "no resources, but the run needs some; add it to")],
     ),
     "pods that restart in their place": (
         runtime(pod={"restartPolicy": "OnFailure"}),
         {},
         [
-            lost("warning", "OnFailure restartPolicy", "Never")
+            lost("warning", "restartPolicy OnFailure, but the run needs Never; change")
         ],
     ),
     "restarts that are too few": (

@@ -30,6 +30,7 @@ def with_job(root: Path, text: str, name: str = "train.yaml") -> Path:
 QUOTED = {
     "a text in curly quotes": ("program: train.py", "program: “train.py”", "program", "“train.py”", "train.py"),
     "an option's value": ("queue: research", "queue: research\nargs: [-n=‘big’]", "args[0]", "-n=‘big’", "-n=big"),
+    "an image": ("image: ", "image: “a@sha256:1”\n#", "image", "“a@sha256:1”", "a@sha256:1"),
     "quotes of another country": ("queue: research", "queue: „research“", "queue", "„research“", "research"),
 }
 
@@ -38,10 +39,10 @@ QUOTED = {
 def test_quotes_of_a_word_processor_are_named(
     tmp_path: Path, old: str, new: str, field: str, quoted: str, plain: str
 ) -> None:
-    """YAML takes them for letters of the value."""
-    found = said(with_job(tmp_path, JOB.replace(old, new)))
+    """YAML takes them for letters of the value; there is no second error on what they do to it."""
+    found = [item for item in said(with_job(tmp_path, JOB.replace(old, new))) if item[2].startswith(field)]
     message = f"{field} is {quoted}, whose quotes are part of the text; write {plain}"
-    assert [(rule, text) for rule, _, text in found if rule == "spec/quotes"] == [("spec/quotes", message)]
+    assert [(rule, text) for rule, _, text in found] == [("spec/quotes", message)]
 
 
 PROSE = {

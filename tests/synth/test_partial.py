@@ -77,6 +77,11 @@ CASES = {
         ("platform/clusters/eu.yaml", "spec/unknown-field"),
         left_out="cluster 'eu' and 1 job (nlp/away)",
     ),
+    "another cluster lets a queue borrow of nobody": case(
+        edit("platform/clusters/eu.yaml", "nominalQuota:", "borrowingLimit: {gpu: {gpus: 8}}\n    nominalQuota:"),
+        ("platform/clusters/eu.yaml", "spec/no-cohort"),
+        left_out="the platform of cluster 'eu'",
+    ),
     "a team cannot be read": case(
         lambda root: put(root, "platform/teams/vision.yaml", "group: {\n"),
         ("platform/teams/vision.yaml", "decode/syntax"),

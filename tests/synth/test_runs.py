@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import trainyard.faces.cli.rerun as rerun
 from make import make_job
 from repo import Repo
 from small_site import Site, rules, texts
+from trainyard.base.findings import Location
 from trainyard.render.tree import ledger
 from trainyard.specs import Job
 from trainyard.specs.run import digest
@@ -370,6 +372,14 @@ def test_a_tree_that_is_no_folder_is_refused(site: Site, how: str) -> None:
         site.generated.write_text("")
     found = {finding.rule: finding for finding in site.prepare().findings}
     assert found["run/in-the-way"].location.file == "generated"
+
+
+def test_a_job_that_was_edited_and_not_synthesised_is_one_error(site: Site) -> None:
+    """What a synth would write, and the run that it would remove, are differences of one tree, told after the specs."""
+    site.job("nlp/llm", nodes=5)
+    assert site.check() == ["diff", "run/stale"]
+    (stale,) = site.prepare(checking=True).findings
+    assert stale.order > replace(stale, location=Location("jobs/nlp/llm.yaml")).order
 
 
 def test_a_folder_that_somebody_made_is_not_left_to_a_synth(site: Site) -> None:

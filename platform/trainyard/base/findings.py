@@ -117,10 +117,15 @@ class Finding:
 
     @property
     def order(self) -> tuple[int, str, int, int, int, str, str]:
-        """Sort key: the platform before jobs, then by file, document and place, then by rule: the same on every run."""
-        where = self.location
+        """Sort key: the platform before jobs, then by file, document and place, then by rule: the same on every run.
+
+        An object that is rendered from a file of the platform is told with those.
+        """
+        where, first = self.location, rank(self.location.file)
+        if self.spec is not None and (of_spec := rank(self.spec.file)) <= OWN:
+            first = min(first, of_spec)
         place = (where.file, where.document or 0, where.line or 0, where.column or 0)
-        return (rank(where.file), *place, self.rule, self.message)
+        return (first, *place, self.rule, self.message)
 
 
 def finding_from(value: Mapping[str, Any]) -> Finding:
@@ -133,12 +138,15 @@ def finding_from(value: Mapping[str, Any]) -> Finding:
 
 
 RANKS = re.compile(
-    r"(?:^|.*?/)(?:(platform/repository\.yaml$)|(platform/clusters/)|(platform/teams/)|(platform/extra/)|(jobs/)|(generated/))"
+    r"(?:^|.*?/)(?:(platform/repository\.yaml$)|(platform/clusters/)|(platform/teams/)|(platform/extra/)|(jobs/)|(generated(?:/|$)))"
 )
 """What others follow from comes first: settings, clusters, teams, objects of one's own, jobs, what is rendered."""
 
 PLATFORM = 3
 """The rank up to which files are no job's, so that mistakes in them may be the cause of others."""
+
+OWN = PLATFORM + 1
+"""The rank of objects of the repository's own."""
 
 
 def rank(file: str) -> int:
@@ -169,7 +177,10 @@ class Skipped:
     rule: str
     why: str
     partial: bool = False
-    """Whether it lacked what the files do not say, such as the rest of a cluster; texts show it only on request."""
+    """Whether it lacked what the files do not say, such as the rest of a cluster, or nothing is amiss.
+
+    Texts show it only on request.
+    """
 
 
 def format_path(path: Path) -> str:

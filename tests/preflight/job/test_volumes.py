@@ -15,7 +15,7 @@ CHECKPOINT = {"checkpoint": {"volume": "checkpoints", "size": "10Gi", "mountPath
 DATA = {"data": [{"volume": "checkpoints", "mountPath": "/work/"}]}
 FOLDER = {"volumes": [{"name": "kept", "emptyDir": {}}], "mounts": [{"volume": "kept", "mountPath": "/work"}]}
 
-TAKEN = "path '/work' is already mounted"
+TAKEN = "path '/work' is mounted twice"
 
 CASES: dict[str, tuple[dict[str, Any], list[tuple[str, str, list[str]]]]] = {
     "data and the checkpoint": (
@@ -23,14 +23,14 @@ CASES: dict[str, tuple[dict[str, Any], list[tuple[str, str, list[str]]]]] = {
         [
             (
                 "data[0].mountPath",
-                "path '/work' is already mounted, by checkpoint; use another",
+                f"{TAKEN}, by checkpoint and data; use another",
                 ["checkpoint.mountPath"],
             )
         ],
     ),
     "a folder of the job and data": (
         {**FOLDER, **DATA},
-        [("mounts[0].mountPath", f"{TAKEN}, by data; use another", ["data[0].mountPath"])],
+        [("mounts[0].mountPath", f"{TAKEN}, by data and mounts; use another", ["data[0].mountPath"])],
     ),
     "paths of their own": ({**CHECKPOINT, "data": [{"volume": "checkpoints", "mountPath": "/work2"}]}, []),
 }

@@ -33,12 +33,15 @@ def strangers(changes: Changes, *, checking: bool) -> Iterator[Finding]:
 
 
 def stale(tree: Tree, changes: Changes, decision: Decision) -> Iterator[Finding]:
-    """Yield one finding for each way in which the files on disk are not what they should be."""
+    """Yield one finding for each way in which the files on disk are not what they should be.
+
+    A run that no job file produces any more is one of many differences that a synth mends: alone, it is named.
+    """
     frozen = {f"{entry.cluster}/{entry.folder}" for entry in decision.frozen}
     asked = frozen | {f"{entry.cluster}/{entry.folder}" for entry in decision.fresh}
     gone = set(active(decision)) - asked
     others = 0
-    unknown: dict[str, str] = {}
+    unknown: dict[str, list[str]] = {}
     for path in (*changes.write, *changes.remove, *changes.foreign):
         folder = layout.run_of(path)
         if folder in frozen:
@@ -47,15 +50,18 @@ def stale(tree: Tree, changes: Changes, decision: Decision) -> Iterator[Finding]
         elif folder in gone:
             continue  # another finding says that its job is gone
         elif folder and folder not in asked:
-            unknown.setdefault(folder, path)
+            unknown.setdefault(folder, []).append(path)
         elif path in tree.kept:
             message = "this ledger lost or changed entries of the base; restore it with `trainyard synth`"
             yield LEDGER.of(place(path), message)
         else:
             others += path not in changes.foreign
     for folder in sorted(unknown):
-        name = folder.rpartition("/")[2]
-        what = "remove its folder" if unknown[folder] in changes.foreign else "run `trainyard synth` to remove it"
+        name, kept = folder.rpartition("/")[2], any(path in changes.foreign for path in unknown[folder])
+        if others and not kept:
+            others += len(unknown[folder])
+            continue
+        what = "remove its folder" if kept else "run `trainyard synth` to remove it"
         message = f"no job file produces run {name!r}; {what}"
         yield UNKNOWN.of(place(folder), message)
     if others:

@@ -29,6 +29,8 @@ class Judged:
     """What is left out of the tree."""
     context: frozenset[str]
     """Files of that, below `generated/`: others may refer to them, but nothing is said of them."""
+    readable: frozenset[str] = frozenset()
+    """The clusters that can be rendered although they have an error."""
 
     def specs(self) -> JudgedSpecs:
         """Return the specs and their tree, for the judgement of objects."""
@@ -42,11 +44,12 @@ class Judged:
 def judged(decided: Decided, made: Synthesis) -> Judged:
     """Return the tree of a synth, in which everything that has an error is as it is on disk."""
     reading = decided.reading
-    without = without_errors(reading, [*decided.findings, *made.decision.findings])
+    without = without_errors(reading, [*decided.findings, *made.decision.findings], whole=decided.whole)
     left = left_on_disk(reading.start.disk, without)
     tree = replace(made.tree, known={**left, **made.tree.known}) if left else made.tree
     rendered = made.tree.texts.keys() | made.tree.kept.keys()
-    return Judged(reading, decided.findings, tree, without, frozenset(left.keys() - rendered))
+    context = {*(left.keys() - rendered), *filter(without.is_quiet, tree.snapshot.files)}
+    return Judged(reading, decided.findings, tree, without, frozenset(context), decided.readable)
 
 
 def without_consequences(decided: Decided, made: Synthesis, findings: Sequence[Finding]) -> list[Finding]:

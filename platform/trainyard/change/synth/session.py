@@ -96,6 +96,9 @@ def run(
     if base is None or weighed.without.everything:
         return refusal(weighed)
     made = attempt(weighed, base, request) if weighed.refused else make(weighed, base, request)
+    if made is None and weighed.without.own:
+        weighed = weigh.widened(weighed)
+        made = attempt(weighed, base, request)
     return refusal(weighed) if made is None else compared(*made, request)
 
 

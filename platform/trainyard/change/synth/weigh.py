@@ -65,6 +65,8 @@ class Weighed:
     """The runs that job files ask for; those with frozen findings as at the base."""
     without: LeftOut = NOTHING
     """What cannot be rendered."""
+    whole: bool = False
+    """Whether clusters with an error were tried and cannot be rendered, so that they are left out as a whole."""
 
     @property
     def refused(self) -> bool:
@@ -86,6 +88,13 @@ class Decided:
     decision: Decision
     without: LeftOut
     """What is not rendered."""
+    whole: bool = False
+    """Whether every cluster with an error is left out as a whole."""
+
+    @property
+    def readable(self) -> frozenset[str]:
+        """The clusters that can be rendered although they have an error."""
+        return frozenset(() if self.whole else self.reading.specs.clusters)
 
     @property
     def refused(self) -> bool:
@@ -142,12 +151,23 @@ def weigh(based: Based, ref: str | None = None) -> Weighed:
     return Weighed(based, tuple(findings), tuple(jobs), without_errors(reading, findings))
 
 
-def without_errors(reading: Reading, findings: Sequence[Finding]) -> LeftOut:
-    """Return the parts that errors keep from being rendered; a job with frozen ones is as at the base."""
+def widened(weighed: Weighed) -> Weighed:
+    """Return specs of which every cluster with an error is left out as a whole."""
+    without = without_errors(weighed.based.reading, weighed.findings, whole=True)
+    return replace(weighed, without=without, whole=True)
+
+
+def without_errors(reading: Reading, findings: Sequence[Finding], *, whole: bool = False) -> LeftOut:
+    """Return the parts that errors keep from being rendered; a job with frozen ones is as at the base.
+
+    With `whole`, any error in a cluster's file keeps all of the cluster.
+    """
     if not has_errors(findings):
         return NOTHING
     rest = [NamedJob.of(job) for job in reading.checked.rest]
-    return left_out(findings, reading.named_jobs(), rest=rest, lost=reading.lost(), small=reading.small())
+    readable = () if whole else reading.specs.clusters
+    small = reading.small()
+    return left_out(findings, reading.named_jobs(), rest=rest, lost=reading.lost(), small=small, readable=readable)
 
 
 def decide(weighed: Weighed, base: Snapshot) -> Decided:
@@ -162,7 +182,9 @@ def decide(weighed: Weighed, base: Snapshot) -> Decided:
         base = replace(base, ledgers=ledgers)
     decision = assemble.decide(jobs, base, terms)
     placed = tuple(at_field(reading.root, finding) for finding in decision.findings)
-    return Decided(reading, terms, base, weighed.findings, notes, replace(decision, findings=placed), without)
+    return Decided(
+        reading, terms, base, weighed.findings, notes, replace(decision, findings=placed), without, weighed.whole
+    )
 
 
 def asked_jobs(weighed: Weighed, base: Snapshot) -> Sequence[Wanted]:

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from trainyard.base.findings import Finding
 from trainyard.base.system import reads
 from trainyard.base.system.unforeseen import judge_safely
-from trainyard.judge.causes import changed, names, proposals, repairs, shared
+from trainyard.judge.causes import changed, names, proposals, repairs, shared, warned
 from trainyard.judge.causes.blocked import blocked_by_files, unchecked
 from trainyard.judge.causes.repairs import Repair, Values, key_of
 from trainyard.judge.causes.trial import Gone, Key, Trial, is_of_platform, key
@@ -41,7 +41,7 @@ def explain(
     to the base. `unopened` are the jobs whose files were not opened, as `team/job`, each with its cluster.
     """
     findings, loaded = checked.findings, checked.loaded
-    if loaded is None or not any(finding.is_error or finding.shared for finding in findings):
+    if loaded is None or not findings:
         return findings
 
     def look() -> list[Finding]:
@@ -49,8 +49,9 @@ def explain(
         if may_have_causes(found):
             found = Causes.of(checked, loaded, home, found).told(ref)
         if any(finding.shared for finding in found):
-            found = shared.at_changes(found, changed.changed_fields(loaded, changed.at_base(loaded, ref)))
-        return proposals.without_broken(loaded, found)
+            jobs = shared.files_of_jobs(found)
+            found = shared.at_changes(found, changed.changed_fields(loaded, changed.at_base(loaded, ref, jobs)))
+        return proposals.without_broken(loaded, warned.below_changes(loaded, home, found, ref))
 
     with reads.apart():
         return judge_safely(look, lambda _: findings)

@@ -15,6 +15,7 @@ from trainyard.base.findings import PLATFORM, Finding, Location, Path, format_pa
 from trainyard.base.rules import Rule
 from trainyard.base.system import files
 from trainyard.base.system import git as system_git
+from trainyard.base.system.repository import JOBS
 from trainyard.judge.causes import edits
 from trainyard.judge.causes.names import NOUNS, noun
 from trainyard.judge.causes.repairs import Repair, Values, key_of, value_of
@@ -32,6 +33,7 @@ BREAKS = Rule(
     why="whoever wrote those files did not change anything, and cannot know why they are refused",
     fix="revert the change of this line, or change the other files with it",
     source="docs/validation.md",
+    may_warn=True,
 )
 
 MOST = 24
@@ -73,8 +75,11 @@ def differences(before: Any, after: Any, path: Path = ()) -> Iterator[Change]:
             yield from differences(before[key], after[key], (*path, key))
 
 
-def at_base(loaded: Loaded, ref: str | None) -> Mapping[str, bytes | None]:
-    """Return the files of the platform that are not as at the base, as they were there; nothing without a base."""
+def at_base(loaded: Loaded, ref: str | None, jobs: Collection[str] = ()) -> Mapping[str, bytes | None]:
+    """Return the files of the platform that are not as at the base, as they were there; nothing without a base.
+
+    `jobs` are files of jobs that are looked at too.
+    """
     try:
         git = system_git.find(loaded.root)
         if git is None:
@@ -83,9 +88,9 @@ def at_base(loaded: Loaded, ref: str | None) -> Mapping[str, bytes | None]:
     except ToolError:
         return {}
     there = spec_files(git, commit) if commit else {}
-    listed = {path: oid for path, oid in there.items() if rank(path) <= PLATFORM}
+    listed = {path: oid for path, oid in there.items() if rank(path) <= PLATFORM or path in jobs}
     before = dict(zip(listed, git.read(listed.values()), strict=True)) if listed else {}
-    now = [source.file for key, source in loaded.specs.sources.items()]
+    now = [*(source.file for source in loaded.specs.sources.values()), *jobs]
     every = dict.fromkeys([*before, *now] if commit else [])
     return {path: before.get(path) for path in every if files.read(loaded.root / path) != before.get(path)}
 
@@ -102,21 +107,37 @@ def reverts(loaded: Loaded, findings: list[Finding], before: Mapping[str, bytes 
             say = partial(lost, file, key, loaded, others, was)
             yield Repair(partial(restored, key=key, value=was), say=say, since_base=True)
             continue
-        found = list(differences(was, value))
-        for change in found if len(found) <= MOST else ():
-            edit = Values(((key, partial(put_back, change=change)),))
+        for _, change, edit in fields_to_put_back(loaded, {file: data}):
             say = partial(broken, loaded.specs.sources[key], change, others)
             yield Repair(edit, standing(findings, file, change), say, since_base=True)
 
 
+def fields_to_put_back(loaded: Loaded, before: Mapping[str, bytes | None]) -> Iterator[tuple[str, Change, Values]]:
+    """Yield each changed field of files that can be read: its spec, the change, and how it is put back."""
+    for file, data in before.items():
+        key = key_of(file)
+        was, value = value_in(file, data), value_of(loaded, key)
+        if was is edits.NOTHING or value is edits.NOTHING or key in loaded.broken:
+            continue
+        found = list(differences(was, value))
+        for change in found if len(found) <= MOST else ():
+            yield key, change, Values(((key, partial(put_back, change=change)),))
+
+
 def changed_fields(loaded: Loaded, before: Mapping[str, bytes | None]) -> dict[str, tuple[str, ...]]:
-    """Return the paths of the changed fields of each file of the platform, an empty path where all of it is new."""
+    """Return the paths of the changed fields of each of these files, an empty path where all of it is new."""
     found = {}
     for file, data in before.items():
-        was, value = value_in(file, data), value_of(loaded, key_of(file))
+        now = files.read(loaded.root / file) if is_job(file) else None
+        was, value = value_in(file, data), value_in(file, now) if is_job(file) else value_of(loaded, key_of(file))
         paths = [(*one.path[:-1], one.renamed) if one.renamed else one.path for one in differences(was, value)]
         found[file] = tuple(map(format_path, paths))
     return found
+
+
+def is_job(file: str) -> bool:
+    """Say whether a file is one of jobs."""
+    return file.startswith(f"{JOBS}/")
 
 
 def stands_in(finding: Finding, fields: Mapping[str, tuple[str, ...]], root: Finding) -> bool:
@@ -177,13 +198,18 @@ def broken(source: Source, change: Change, others: Callable[[Gone], list[Finding
     errors = others(gone)
     if not errors:
         return None
-    path = (*change.path[:-1], change.renamed) if change.renamed else change.path
-    is_gone = change.after is edits.NOTHING and not change.renamed
-    return BREAKS.at(source, path[:-1] if is_gone else path, write_message(change, errors, gone.runs), key=True)
+    return BREAKS.at(source, place_of(change), write_message(change, errors, gone.runs), key=True)
 
 
-def write_message(change: Change, errors: list[Finding], runs: Collection[str]) -> str:
-    """Return the sentence on a change of a field and the files that it breaks."""
+def place_of(change: Change) -> Path:
+    """Return the field that stands where a change was made: of one that is gone, the field that held it."""
+    if change.renamed:
+        return (*change.path[:-1], change.renamed)
+    return change.path[:-1] if change.after is edits.NOTHING else change.path
+
+
+def write_message(change: Change, errors: list[Finding], runs: Collection[str], *, does: str = "breaks") -> str:
+    """Return the sentence on a change of a field and the files that it breaks, or on what else it `does` to them."""
     name = change.path[-1] if change.path else ""
     what = f"{noun(change.path)} {name!r}"
     if change.renamed:
@@ -195,9 +221,9 @@ def write_message(change: Change, errors: list[Finding], runs: Collection[str]) 
     if change.after is edits.NOTHING:
         return f"{what} was removed here, but {users(errors, runs)} it"
     if change.before is edits.NOTHING:
-        return f"{format_path(change.path)} was added here, which breaks {hit(errors, runs)}"
+        return f"{format_path(change.path)} was added here, which {does} {hit(errors, runs)}"
     values = f"from {shorten(change.before)} to {shorten(change.after)}"
-    return f"{format_path(change.path)} changed {values} here, which breaks {hit(errors, runs)}"
+    return f"{format_path(change.path)} changed {values} here, which {does} {hit(errors, runs)}"
 
 
 def lost(

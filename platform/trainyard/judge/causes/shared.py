@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from trainyard.base.findings import Finding
+from trainyard.base.system.repository import JOBS
 
 
 def at_changes(findings: Iterable[Finding], fields: Mapping[str, tuple[str, ...]]) -> list[Finding]:
@@ -17,6 +18,12 @@ def at_changes(findings: Iterable[Finding], fields: Mapping[str, tuple[str, ...]
     placed = [at_change(finding, fields.get(finding.location.file, ())) for finding in found]
     moved = {old.location: new.location for old, new in zip(found, placed, strict=True) if old is not new}
     return [replace(item, cause=moved[item.cause]) if item.cause in moved else item for item in placed]
+
+
+def files_of_jobs(findings: Iterable[Finding]) -> frozenset[str]:
+    """Return the YAML files of jobs in which several fields do not go together."""
+    found = (finding.location.file for finding in findings if finding.shared)
+    return frozenset(file for file in found if file.startswith(f"{JOBS}/") and file.endswith(".yaml"))
 
 
 def at_change(finding: Finding, changed: Collection[str]) -> Finding:

@@ -153,7 +153,8 @@ class Checking:
             new = [input_ for input_ in inputs if passed is None or run_of(input_[0])]
             self.second_engine(judge.catalog, new, result)
         if any((self.root / GENERATED / name / layout.NODES).glob("*")):
-            result.skipped.append(Skipped("schema", "files in nodes/ are for node images, not for an API server"))
+            why = "files in nodes/ are for node images, not for an API server"
+            result.skipped.append(Skipped("schema", why, partial=True))
         if before is not None and passed is not None:
             result = join_known(before, result)
         if self.tree is None and self.now is not None and not all(is_named(self.now, *input_) for input_ in inputs):

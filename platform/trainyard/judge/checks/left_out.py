@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from trainyard.base.findings import Finding, count_of
+from trainyard.base.findings import Finding, count_of, parse_path
 from trainyard.base.memory import NOTHING_KNOWN, Memory
 from trainyard.base.system.repository import CLUSTERS, EXTRA, GENERATED, JOBS, TEAMS
 from trainyard.judge.preflight import Checked
@@ -26,6 +26,17 @@ Text = Callable[[str], bytes | None]
 
 SHOWN = 3
 """Jobs that a sentence names."""
+
+ASIDE: tuple[tuple[str | None, ...], ...] = (
+    ("pipelines",),
+    ("queues", None, "nominalQuota"),
+    ("queues", None, "borrowingLimit"),
+    ("queues", None, "lendingLimit"),
+)
+"""Fields of a cluster that change no object of a run; None stands for any name.
+
+What a quota decides over a job is an error at the job, which is left out then.
+"""
 
 AGAIN = "fix the errors above and run again"
 EVERYTHING = f"manifests were not checked; {AGAIN}"
@@ -89,6 +100,8 @@ class LeftOut:
     everything: bool = False
     """Whether the settings have an error, from which everything follows."""
     clusters: frozenset[str] = frozenset()
+    own: frozenset[str] = frozenset()
+    """Clusters with an error that leaves the objects of runs as they are: nothing is said of the other objects."""
     teams: frozenset[str] = frozenset()
     jobs: frozenset[Job] = frozenset()
     """Team and name of the jobs with an error, and of those of such a team or on such a cluster."""
@@ -102,7 +115,9 @@ class LeftOut:
     """Team and name of all jobs that could be read."""
 
     def __bool__(self) -> bool:
-        return self.everything or bool(self.clusters or self.teams or self.jobs or self.unread or self.extra)
+        return self.everything or bool(
+            self.clusters or self.own or self.teams or self.jobs or self.unread or self.extra
+        )
 
     def has_job(self, team: str, name: str) -> bool:
         """Say whether a job is left out, or may be one of those that could not be read."""
@@ -128,6 +143,10 @@ class LeftOut:
         folder = layout.index_folder(rest) if rest.startswith(layout.INDEX) else rest.rpartition("/")[0]
         return folder in {f"{top}{team}" for team in self.teams for top in ("teams/", layout.RUNS)}
 
+    def is_quiet(self, path: str) -> bool:
+        """Say whether a file below `generated/` is rendered but not judged: no run has it, and its cluster is wrong."""
+        return path.partition("/")[0] in self.own and layout.run_of(path) is None
+
     def paths(self, there: Iterable[str], text: Text) -> frozenset[str]:
         """Return the files below `generated/` that are of something that is left out."""
         return frozenset({*filter(self.has_path, there), *self.own_objects(text)} if self else ())
@@ -149,6 +168,7 @@ class LeftOut:
         jobs = [f"{team}/{name}" for team, name in sorted(self.jobs)]
         jobs += [file.removeprefix(f"{JOBS}/") for file in sorted(self.unread)]
         things = [f"cluster {name!r}" for name in sorted(self.clusters)]
+        things += [f"the platform of cluster {name!r}" for name in sorted(self.own)]
         things += [*(f"team {name!r}" for name in sorted(self.teams)), *sorted(self.extra)]
         if jobs:
             more = f" and {len(jobs) - SHOWN} more" if len(jobs) > SHOWN else ""
@@ -167,18 +187,26 @@ def left_out(
     rest: Sequence[NamedJob] = (),
     lost: Mapping[Job, str] | None = None,
     small: Mapping[str, Collection[str]] | None = None,
+    readable: Collection[str] = (),
 ) -> LeftOut:
     """Return the parts that errors among findings keep from being rendered.
 
     `jobs` are all that could be read, and `rest` those of which only some fields could be; `lost` are those of which no
-    run could be made, with their files; `small` has the small files that the jobs of each file name. An error on a
+    run could be made, with their files; `small` has the small files that the jobs of each file name. `readable` are
+    the clusters that can be rendered, of which an error in some fields leaves all runs as they are. An error on a
     waiver keeps nothing from being rendered, and a job with frozen findings has its files at the base.
     """
     errors = [finding for finding in findings if finding.is_error and finding.rule != WAIVE.id]
     if not errors:
         return NOTHING
     places = [((finding.spec or finding.location).file, finding.message) for finding in errors]
-    clusters = {PurePosixPath(file).stem for file, _ in places if is_directly_in(CLUSTERS, file)}
+    of_clusters = [
+        (PurePosixPath(file).stem, error)
+        for (file, _), error in zip(places, errors, strict=True)
+        if is_directly_in(CLUSTERS, file)
+    ]
+    own = {name for name, error in of_clusters if name in readable and is_aside(error)}
+    clusters = {name for name, error in of_clusters if name not in own or not is_aside(error)}
     clusters |= {file.split("/")[1] for file, _ in places if is_ledger(file)}
     teams = {PurePosixPath(file).stem for file, _ in places if is_directly_in(TEAMS, file)}
     frozen = {finding.location.file for finding in findings if finding.frozen}
@@ -195,6 +223,7 @@ def left_out(
     return LeftOut(
         any(is_of_all(file) for file, _ in places),
         frozenset(clusters),
+        frozenset(own - clusters),
         frozenset(teams),
         frozenset(wrong),
         frozenset(unread),
@@ -204,13 +233,13 @@ def left_out(
     )
 
 
-def hindering(findings: Iterable[Finding], jobs: Sequence[NamedJob]) -> frozenset[str]:
-    """Return the files whose errors keep any of these jobs from being rendered."""
+def hindering(findings: Iterable[Finding], jobs: Sequence[NamedJob], readable: Collection[str] = ()) -> frozenset[str]:
+    """Return the files whose errors keep any of these jobs from being rendered; `readable` are clusters that can be."""
     keys, files = [job.key for job in jobs], set[str]()
     for finding in findings:
         if finding.rule == STALE.id:
             continue  # files that another synth writes keep nothing from being rendered
-        without = left_out([finding], jobs)
+        without = left_out([finding], jobs, readable=readable)
         if without.everything or any(without.has_job(*key) for key in keys):
             files.add(finding.location.file)
     return frozenset(files)
@@ -237,6 +266,13 @@ def may_have(file: str, team: str, name: str) -> bool:
     path = PurePosixPath(file)
     of_program = path.suffix == ".py" and path.parts[1] == team and name.startswith(f"{path.stem}-")
     return of_program or path.stem == name or path.parts[1:] == (team,)
+
+
+def is_aside(error: Finding) -> bool:
+    """Say whether an error in a cluster's file stands at a field that changes no object of a run."""
+    path = parse_path(error.path or "") if error.spec is None else ()
+    shapes = (shape for shape in ASIDE if len(path) >= len(shape))
+    return any(all(name in {None, part} for name, part in zip(shape, path, strict=False)) for shape in shapes)
 
 
 def is_directly_in(folder: str, file: str) -> bool:

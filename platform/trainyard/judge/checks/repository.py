@@ -13,6 +13,7 @@ from trainyard.base.system import cache, files
 from trainyard.base.system.data import policy_id
 from trainyard.base.system.repository import GENERATED
 from trainyard.judge import frozen, preflight
+from trainyard.judge.causes.own_objects import below_objects
 from trainyard.judge.checks import past
 from trainyard.judge.checks.checking import Checking
 from trainyard.judge.checks.left_out import JudgedSpecs, LeftOut, NamedJob, left_out
@@ -69,7 +70,9 @@ def judged_specs(checked: Checked, tree: Snapshot | None = None) -> JudgedSpecs:
     jobs = [NamedJob.of(job) for job in checked.specs.jobs]
     small = {job.source.file: job.small_files for job in checked.specs.jobs}
     rest = [NamedJob.of(job) for job in checked.rest]
-    return JudgedSpecs(checked, jobs, left_out(checked.findings, jobs, rest=rest, lost=checked.lost, small=small), tree)
+    clusters = checked.specs.clusters
+    without = left_out(checked.findings, jobs, rest=rest, lost=checked.lost, small=small, readable=clusters)
+    return JudgedSpecs(checked, jobs, without, tree)
 
 
 def judge_repository(
@@ -146,6 +149,7 @@ def judge_repository(
 
     objects.findings = frozen.weigh_findings(root, objects.findings, checked.specs.repository, found_at, ref=base)
     result.extend(objects)
+    result.findings = below_objects(result.findings, {(job.file, job.cluster) for job in specs.jobs})
     result.say_once()
     result.hide()
     return result
@@ -156,10 +160,12 @@ def context_of(root: Path, specs: JudgedSpecs) -> frozenset[str]:
     if specs.context is not None or not specs.without:
         return specs.context or frozenset()
     if specs.tree is not None:
-        return specs.without.paths(specs.tree.files, specs.tree.text)
+        quiet = filter(specs.without.is_quiet, specs.tree.files)
+        return specs.without.paths(specs.tree.files, specs.tree.text).union(quiet)
     folder = root / GENERATED
     there = [found.path for found in files.walk(folder) if found.regular]
-    return specs.without.paths(there, lambda path: files.read(folder / path))
+    quiet = filter(specs.without.is_quiet, there)
+    return specs.without.paths(there, lambda path: files.read(folder / path)).union(quiet)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +187,9 @@ class Seen:
             return not self.without.has_job(*waiver.job) and (waiver.cluster in self.clusters or self.is_whole)
         if waiver.cluster is None:
             return self.is_whole and not self.without
-        return waiver.cluster in self.clusters and not (self.without.teams or self.without.extra)
+        return waiver.cluster in self.clusters and not (
+            self.without.teams or self.without.extra or waiver.cluster in self.without.own
+        )
 
 
 def broken_policies(checked: Checked) -> set[str]:

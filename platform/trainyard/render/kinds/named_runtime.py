@@ -177,11 +177,7 @@ def check_fields(run: Resolved, runtime: Object) -> Iterator[Finding]:
     pairs = ((wanted, there), (wanted["containers"][0], there["containers"][0]))
     for ours, theirs in pairs:
         for field in differences(ours, theirs):
-            has, needs = show_value(theirs.get(field)), show_value(ours.get(field))
-            message = (
-                f"pods of runtime {run.run.job.runtime!r} have {has} {field}, but the run needs {needs}; change the "
-                "runtime"
-            )
+            message = f"runtime {run.run.job.runtime!r} {compare(field, theirs.get(field), ours.get(field))}"
             severity = Severity.WARNING if field in HABITS else None
             yield LOST.at(run.run.source, ("runtime",), message, severity=severity)
     mounts = [volume_mount["name"] for volume_mount in wanted["containers"][0].get("volumeMounts", ())]
@@ -190,11 +186,30 @@ def check_fields(run: Resolved, runtime: Object) -> Iterator[Finding]:
         yield LOST.at(run.run.source, ("runtime",), message)
 
 
+def compare(field: str, has: Any, needs: Any) -> str:
+    """Return the value that a runtime gives its pods in a field, the one that the run needs, and what to do.
+
+    >>> compare("hostNetwork", None, True)
+    'gives its pods no hostNetwork, but the run needs true; add it to the runtime'
+    >>> compare("priority", 7, None)
+    'gives its pods priority 7, which the run must not have; remove it from the runtime'
+    """
+    value, wanted = show_value(has), show_value(needs)
+    if has is None:
+        return f"gives its pods no {field}, but the run needs {wanted or 'some'}; add it to the runtime"
+    if needs is None:
+        said = f"{field} {value}" if value else field
+        return f"gives its pods {said}, which the run must not have; remove it from the runtime"
+    if not value or not wanted:
+        return f"gives its pods other {field} than the run needs; change the runtime"
+    return f"gives its pods {field} {value}, but the run needs {wanted}; change the runtime"
+
+
 def show_value(value: Any) -> str:
-    """Return a value for a message: a plain one as it is written."""
-    if value is None:
-        return "no"
-    return str(value) if isinstance(value, (str, int)) else "another"
+    """Return a plain value as YAML writes it, an empty text for any other."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, (str, int)) else ""
 
 
 def differences(wanted: Object, there: Object) -> Iterator[str]:

@@ -99,5 +99,7 @@ def check_document(model: type[S], source: Source) -> tuple[S | None, list[Findi
     try:
         spec = model.model_validate(value, by_alias=True, by_name=False)
     except ValidationError as error:
-        return None, [*odd, *problems.findings(error, model, source, value)]
+        told = {finding.path for finding in odd}  # what else is wrong there comes of these characters
+        wrong = problems.findings(error, model, source, value)
+        return None, [*odd, *(finding for finding in wrong if not finding.path or finding.path not in told)]
     return (None if odd else spec), odd

@@ -61,7 +61,7 @@ def of_outcome(
         return result
     specs, second = outcome.judged.specs(), objects.second_engine(root)
     clusters = None if about is None else sorted(clusters_of(specs, about))
-    result.hindering = hindering(result.findings, jobs_in(specs, about or ()))
+    result.hindering = hindering(result.findings, jobs_in(specs, about or ()), outcome.judged.readable)
     result.extend(judge_repository(root, specs, clusters=clusters, base=ref, second=second))
     result.say_once()
     return result

@@ -120,6 +120,9 @@ def check_mounts(one: OneJob) -> Iterator[Finding]:
         elif target in taken:
             message = f"path {target!r} is already mounted, by {taken[target]}; use another"
             others = [places[target]] if target in places else []
+            if others:  # each of the two may have been changed
+                by = " and ".join(dict.fromkeys([taken[target], str(place[0])]))
+                message = f"path {target!r} is mounted twice, by {by}; use another"
             yield MOUNT_PATH.at(file.source, place, message, shared=others)
         taken.setdefault(target, str(place[0]))
         places.setdefault(target, place)
