@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import pytest
 
+from conftest import ROOT
 from helm.cluster_policies import CATALOG, CHART, FIELDS, differences
 from helm.drawn import draw
 from helm.renders import ask, record, recorded
-from make import make_cluster
+from make import make_cluster, make_source
 from trainyard.base.documents import dump, load
 from trainyard.base.manifests import expand
+from trainyard.judge.preflight.cluster import values
 from trainyard.render.operators.gpu_operator import policy
 from trainyard.render.operators.install import installed_operators
 from trainyard.upstream.apiserver import Judge
@@ -29,9 +31,9 @@ def cases():
     return [{"name": f"seed {seed}", **place, "values": draw(seed, FIELDS) if seed else {}} for seed in SEEDS]
 
 
-def ours(values):
+def ours(said):
     """Return the spec of our ClusterPolicy for a cluster of NVIDIA GPUs whose file has such values."""
-    operators = {"gpu-operator": {"version": "26.7.0", "values": values}}
+    operators = {"gpu-operator": {"version": "26.7.0", "values": said}}
     ((site, _),) = installed_operators(make_cluster(operators=operators))
     return policy(site)
 
@@ -74,6 +76,17 @@ def test_the_server_takes_ours_where_it_takes_theirs():
     pairs = [(case, answer["objects"][0]["spec"]) for case, answer in recorded(RECORDED) if not answer.get("error")]
     refused = [case["name"] for case, spec in pairs if verdict(ours(case["values"])) != verdict(spec) == "valid"]
     assert refused == []
+
+
+def test_nobody_is_told_that_such_a_value_does_not_exist():
+    """Values that the template takes are no findings, also those of which the chart has no default."""
+    path = "platform/clusters/test.yaml"
+    found = set()
+    for case, _ in recorded(RECORDED):
+        operators = {"gpu-operator": {"version": "26.7.0", "values": case["values"]}}
+        findings = values.check(make_cluster(operators=operators), make_source(path, {}), ROOT / "schemas")
+        found |= {finding.message for finding in findings}
+    assert found == set()
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from trainyard.render.operators.base import merge, nest_value
+from trainyard.render.operators.base import complete_sections, merge, nest_value
 from trainyard.specs.releases.facts import lookup
 
 SECTIONS = (
@@ -153,12 +153,8 @@ def leave_driver(spec: Mapping[str, Any]) -> dict[str, Any]:
 
 def completions(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the chart's defaults for sections of which a cluster's file has a part."""
-    found: dict[str, Any] = {}
-    for path, fields in COMPLETIONS.items():
-        asked = "sandboxWorkloads" in values and path in SANDBOX
-        if asked or lookup(values, path) is not None:
-            found = merge(found, nest_value(path, fields))
-    return found
+    sandbox = {name: {} for name in SANDBOX} if "sandboxWorkloads" in values else {}
+    return complete_sections({**sandbox, **values}, COMPLETIONS)
 
 
 def drop_void(spec: Mapping[str, Any], *inside: str) -> dict[str, Any]:
