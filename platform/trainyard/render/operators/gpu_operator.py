@@ -110,7 +110,7 @@ def policy(site: Site) -> dict[str, Any]:
         "dcgm": {"enabled": False},
         "dcgmExporter": {"enabled": True, "serviceMonitor": {"enabled": False}},
         "gfd": {"enabled": True},
-        "migManager": {"enabled": True, "config": gpu_parts.of_manager(cluster)},
+        "migManager": {"enabled": True, **gpu_parts.of_manager(cluster)},
         "nodeStatusExporter": {"enabled": False},
         "validator": {},
         "sandboxWorkloads": {"enabled": False},

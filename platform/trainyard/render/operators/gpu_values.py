@@ -153,7 +153,7 @@ def leave_driver(spec: Mapping[str, Any]) -> dict[str, Any]:
 
 def completions(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the chart's defaults for sections of which a cluster's file has a part."""
-    sandbox = {name: {} for name in SANDBOX} if "sandboxWorkloads" in values else {}
+    sandbox: dict[str, Any] = {name: {} for name in SANDBOX} if "sandboxWorkloads" in values else {}
     return complete_sections({**sandbox, **values}, COMPLETIONS)
 
 

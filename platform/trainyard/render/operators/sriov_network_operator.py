@@ -75,12 +75,12 @@ CHART = "k8snetworkplumbingwg/sriov-network-operator v1.6.0 deployment/sriov-net
 
 
 def check_configuration(site: Site, section: str = "") -> Iterator[Conflict]:
-    """Yield values of the chart's own SriovOperatorConfig, which ours takes the place of; and the plugins' folder."""
+    """Yield values of the chart's own SriovOperatorConfig that ours does not have; and the plugins' folder."""
     inside, source = f"{section}sriovOperatorConfig", f"{CHART}/templates/sriovoperatorconfig.yaml"
     why = "operators/ has the SriovOperatorConfig already; remove it"
     yield from if_true(site, {f"{inside}.deploy": why}, source)
     for name, _ in leaves(stated(site, inside) or {}):
-        if name and name.partition(".")[0] != "deploy":
+        if name and name.partition(".")[0] not in {"deploy", *OF_VALUES}:
             message = f"{inside}.{name} has no effect, as Trainyard renders the SriovOperatorConfig; remove it"
             yield Conflict(f"{inside}.{name}", message, source, breaks=False)
     yield from check_folders(site, f"{CHART}/values.yaml", binaries=f"{section}operator.cniBinPath")
@@ -116,11 +116,11 @@ def configuration(site: Site) -> Resource:
         "enableOperatorWebhook": False,
         "logLevel": 2,
     }
-    fields = {"spec": merge(spec, said(site))}
+    fields = {"spec": merge(spec, read_values(site))}
     return Resource(API, "SriovOperatorConfig", "default", site.at, site.facts.namespace, fields=fields)
 
 
-def said(site: Site) -> dict[str, Any]:
+def read_values(site: Site) -> dict[str, Any]:
     """Return the fields of the configuration that the cluster's file has, as values of the chart.
 
     Source: sriov-network-operator v1.6.0 deployment/sriov-network-operator-chart/templates/sriovoperatorconfig.yaml.
