@@ -55,6 +55,7 @@ def test_everything_else_is_built_from_the_release_that_is_told():
 NAMES = {
     "Kueue": {build.release("kueue")},
     "kubelet": {build.release("kubelet")},
+    "Helm": {build.release("helm")},
     "kube-scheduler": {components.KUBERNETES_DEFAULT},
     "Volcano": {components.OPERATORS["volcano"].version},
     "Argo CD": {components.ARGOCD},

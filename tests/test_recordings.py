@@ -16,6 +16,8 @@ ROWS = yaml.load(TABLE.read_text(encoding="utf-8"), yaml.BaseLoader)
 RECORDED = ("**/*.jsonl", "**/*.jsonl.gz", "**/*.expected.json", "local/recorded/*.txt", "apiserver/cel/*.txt")
 """What recordings are called."""
 
+LOCK = yaml.safe_load((ROOT / "schemas/lock.yaml").read_text(encoding="utf-8"))
+PINNED = [chart for releases in LOCK["charts"].values() for chart in releases.values()]
 LIBRARY = "library"
 WORDS = re.compile(r"(?:tests|tools)/[\w./-]+")
 
@@ -60,10 +62,13 @@ def test_every_command_names_what_exists(row):
 
 
 def releases():
-    """Return the releases that the oracles are built from, by project."""
+    """Return the releases that the oracles are built from, by project, and those of charts that Helm's renders."""
     found = {project: {operator.version} for project, operator in components.OPERATORS.items()}
     assert found["kueue"] == {build.release("kueue")}
-    return {**found, "kubernetes": set(components.KUBERNETES)}
+    pinned: dict[str, set[str]] = {}
+    for chart in PINNED:
+        pinned.setdefault(chart["project"], set()).add(chart["version"].removeprefix("v"))
+    return {**pinned, **found, "kubernetes": set(components.KUBERNETES), "helm": {build.release("helm")}}
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row["oracle"] != LIBRARY], ids=name)

@@ -58,9 +58,10 @@ def test_the_cluster_policy_names_them():
 
 
 def test_whole_gpus_need_no_configuration():
-    """Where no GPU is cut or shared there is the ClusterPolicy alone."""
+    """Where no GPU is cut or shared there is the ClusterPolicy alone, by which GPUs that were cut become whole."""
     found = objects({"whole": POOLS["whole"]})
     assert list(found) == [("ClusterPolicy", "cluster-policy")]
     spec = found["ClusterPolicy", "cluster-policy"]["spec"]
     assert spec["mig"] == {"strategy": "single"}
-    assert not {"config"} & {*spec["migManager"], *spec["devicePlugin"]}
+    assert spec["migManager"]["config"] == {"default": "all-disabled"}
+    assert "config" not in spec["devicePlugin"]

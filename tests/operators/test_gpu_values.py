@@ -35,6 +35,10 @@ VALUES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"devicePlugin": {"config": {"create": True, "name": "shares", "data": {"any": "version: v1"}}}},
         {"devicePlugin": {"config": {"name": "shares"}}},
     ),
+    "a count that is text there": (
+        {"daemonsets": {"rollingUpdate": {"maxUnavailable": 2}}},
+        {"daemonsets": {"rollingUpdate": {"maxUnavailable": "2"}}},
+    ),
     "values of the chart alone": ({"nfd": {"enabled": False}, "extraObjects": []}, {}),
     "a value of a wrong type": ({"driver": None, "operator": 3}, {"driver": None, "operator": 3}),
 }
@@ -54,6 +58,36 @@ def test_a_section_that_is_switched_on_has_an_image():
     image = {"repository": "nvcr.io/nvidia/cloud-native", "image": "gdrdrv", "version": "v2.6"}
     assert spec["gdrcopy"].items() >= {"enabled": True, **image}.items()
     assert "version" not in spec["dcgm"]
+
+
+def of(values):
+    """Return the spec of the ClusterPolicy for a cluster's values."""
+    ((site, _),) = installed_operators(everything(operators={"gpu-operator": {"version": "26.7.0", "values": values}}))
+    return policy(site)
+
+
+def test_a_driver_that_upgrades_itself_deletes_the_pods_of_gpus():
+    """Without how to delete them the operator would stop at the first node, cordoned."""
+    upgrade = of({"driver": {"upgradePolicy": {"autoUpgrade": True}}})["driver"]["upgradePolicy"]
+    assert upgrade["autoUpgrade"] is True
+    assert upgrade["podDeletion"]["timeoutSeconds"] == 300
+    assert of({})["driver"]["upgradePolicy"] == {"autoUpgrade": False}
+
+
+def test_sandboxes_bring_what_they_need():
+    """Daemons for virtual machines are on, each with its images, as the chart has them."""
+    spec = of({"sandboxWorkloads": {"enabled": True}})
+    assert spec["vfioManager"]["enabled"] is True
+    assert spec["vfioManager"]["driverManager"]["image"] == "k8s-driver-manager"
+    assert spec["ccManager"]["defaultMode"] == "on"
+    assert "enabled" not in spec["vgpuManager"]
+    assert "vfioManager" not in of({})
+
+
+def test_an_empty_default_layout_leaves_nodes_alone():
+    """It is the one empty text that the operator tells from a missing one."""
+    assert of({"migManager": {"config": {"default": ""}}})["migManager"]["config"] == {"default": ""}
+    assert "priorityClassName" not in of({"daemonsets": {"priorityClassName": ""}})["daemonsets"]
 
 
 @pytest.mark.parametrize("name", [name for name in VALUES if "wrong" not in name])

@@ -20,16 +20,20 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-sys.path += [str(HERE / "cluster"), str(ROOT / "tools")]
+sys.path += [str(HERE), str(HERE / "cluster"), str(ROOT / "tools")]
 
+import charts  # noqa: E402 - stands beside this file
 from oracle import building, paths  # noqa: E402
 
 import schemas  # noqa: E402 - these stand in folders that are no packages
 import schemas_crds  # noqa: E402
 from schemas_yaml import dump, load_all  # noqa: E402
 
-MODULES = {"kueue": "sigs.k8s.io/kueue", "kubelet": "k8s.io/kubernetes"}
+MODULES = {"kueue": "sigs.k8s.io/kueue", "kubelet": "k8s.io/kubernetes", "helm": "helm.sh/helm/v3"}
 """The programs that answer cases without a cluster, and the Go module whose release each answers for."""
+
+RELEASES = ROOT / "platform" / "trainyard" / "specs" / "releases"
+"""A file for each operator."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +108,22 @@ def write_crds(projects: Mapping[str, Mapping[str, Any]], fetch: Callable[[str],
                     (target / f"{name}.yaml").write_text(dump(document), encoding="utf-8")
 
 
+def fetch_charts(force: bool) -> None:
+    """Fetch the charts of operators, in the releases that schemas/lock.yaml pins."""
+    if force or charts_missing():
+        part = paths.CHARTS.with_name(paths.CHARTS.name + ".part")
+        shutil.rmtree(part, ignore_errors=True)
+        projects = frozenset(file.stem for file in RELEASES.glob("*.yaml"))
+        charts.fetch(schemas.read(ROOT / "schemas" / schemas.LOCK)["charts"], projects, part)
+        shutil.rmtree(paths.CHARTS, ignore_errors=True)
+        part.replace(paths.CHARTS)
+
+
+def charts_missing() -> list[str]:
+    """Return the name of what is to be fetched, unless it is there."""
+    return [] if any(paths.CHARTS.glob("*/*/Chart.yaml")) else ["charts"]
+
+
 def crds_missing() -> list[str]:
     """Return the name of what is to be fetched, unless it is there."""
     return [] if any(paths.CRDS.glob("*/*/*.yaml")) else ["crds"]
@@ -114,6 +134,7 @@ ORACLES: Mapping[str, Oracle] = {
         "kueue", f"Kueue {release('kueue')}: its scheduler, webhooks and integrations answer cases", 8, 59
     ),
     "kubelet": of_cases("kubelet", f"kubelet {release('kubelet')}: its managers and admission answer cases", 7, 58),
+    "helm": of_cases("helm", f"Helm {release('helm')}: what a chart makes of values", 2, 37),
     "apiserver": of_cluster("etcd and kube-apiserver judge objects, with the CRDs that are there", 4, 123, "apiserver"),
     "scheduler": of_cluster("etcd, kube-apiserver and kube-scheduler place pods", 5, 191, "scheduler"),
     "cluster": of_cluster("the control plane, KWOK and nine operators run jobs", 30, 937, "controlplane", "operators"),
@@ -121,6 +142,7 @@ ORACLES: Mapping[str, Oracle] = {
     "crds": Oracle(
         "CRDs of all projects of schemas/, fetched from their repositories", 2, 50, crds_missing, fetch_crds
     ),
+    "charts": Oracle("charts of operators, fetched from their repositories", 2, 50, charts_missing, fetch_charts),
 }
 
 

@@ -141,6 +141,13 @@ SUBJECTS: Mapping[str, Subject] = {
         program="kubelet",
         variables=("TRAINYARD_KUBELET_ORACLE",),
     ),
+    "helm": Subject(
+        ("helm", "charts"),
+        (marked("values by chance, and those of the tree", "tests/helm"),),
+        seconds=30,
+        program="helm",
+        variables=("TRAINYARD_HELM_ORACLE",),
+    ),
     "apiserver": Subject(
         ("apiserver", "crds"),
         (

@@ -187,15 +187,15 @@ WRONG: dict[str, tuple[dict[str, Any], str, dict[str, Any], str, str]] = {
     "settings of a configuration that is not the chart's": (
         {"operators": ALONE},
         "network-operator",
-        nested(f"{SRIOV}.logLevel", 5),
-        f"warning {SRIOV}.logLevel",
+        nested(f"{SRIOV}.configDaemonEnvVars.A", "b"),
+        f"warning {SRIOV}.configDaemonEnvVars.A",
         "has no effect, as Trainyard renders the SriovOperatorConfig; remove it",
     ),
     "the same of SR-IOV's own chart": (
         {},
         "sriov-network-operator",
-        nested("sriovOperatorConfig.disableDrain", True),
-        "warning sriovOperatorConfig.disableDrain",
+        nested("sriovOperatorConfig.configDaemonEnvVars.A", "b"),
+        "warning sriovOperatorConfig.configDaemonEnvVars.A",
         "has no effect, as Trainyard renders the SriovOperatorConfig; remove it",
     ),
     "folders of plugins": (

@@ -8,12 +8,25 @@ from typing import Any
 
 from trainyard.base.labels import POOL
 from trainyard.render.operators import amd_conflicts
-from trainyard.render.operators.base import Conflict, Operator, Site, merge, tolerations
+from trainyard.render.operators.base import Conflict, Operator, Site, complete_sections, merge, tolerations
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing.software import nvidia_pools
 from trainyard.specs import Cluster, Pool
 from trainyard.specs.models.system import System
 from trainyard.specs.releases.facts import lookup
+
+AT_ONCE = {"force": True, "timeoutSeconds": 300, "gracePeriodSeconds": -1}
+
+COMPLETIONS: Mapping[str, Mapping[str, Any]] = {
+    "driver.upgradePolicy": {"maxParallelUpgrades": 3, "nodeDrainPolicy": AT_ONCE, "podDeletionPolicy": AT_ONCE},
+    "metricsExporter": {"nodePort": 32500},
+    "metricsExporter.prometheus.serviceMonitor": {"interval": "30s", "honorLabels": True},
+}
+"""Defaults of the chart that are not the operator's: they complete a section of which a cluster's file has a part.
+
+Without a policy a driver is replaced under running pods (ROCm/gpu-operator v1.5.1 helm-charts-k8s/values.yaml,
+internal/controllers/upgrademgr.go).
+"""
 
 
 class AmdGpuOperator(Operator):
@@ -43,11 +56,22 @@ class AmdGpuOperator(Operator):
         own = lookup(site.choice.values, "deviceConfig.spec")
         for name, pool in pools(site.cluster).items():
             base = {**device_config(name, pool, site.components), "driver": driver(site.cluster, name)}
-            spec = merge(base, own if isinstance(own, dict) else {})
+            said = own if isinstance(own, dict) else {}
+            spec = merge(merge(base, complete_sections(said, COMPLETIONS)), {**said, **pull_secrets(site, said)})
             at = ("pools", name)
             if pool.partition is not None:
                 yield profiles(site, name, pool)
             yield Resource("amd.com/v1alpha1", "DeviceConfig", name, at, site.facts.namespace, fields={"spec": spec})
+
+
+def pull_secrets(site: Site, said: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the common part of a spec with the pull secrets of all images, if the values have any."""
+    everywhere, common = lookup(site.choice.values, "global.imagePullSecrets"), said.get("commonConfig") or {}
+    if not everywhere:
+        return {}
+    return {
+        "commonConfig": {**common, "imageRegistrySecrets": [*everywhere, *(common.get("imageRegistrySecrets") or ())]}
+    }
 
 
 def pools(cluster: Cluster) -> dict[str, Pool]:

@@ -11,6 +11,7 @@ from trainyard.render.parts.objects import Resource
 from trainyard.render.parts.pods import drop_empty
 from trainyard.specs import Cluster, OperatorChoice, Pool
 from trainyard.specs.releases import Facts, Release
+from trainyard.specs.releases.facts import lookup
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +175,15 @@ def fill_version(value: Any, version: str) -> Any:
     if isinstance(value, Mapping):
         return {key: fill_version(entry, version) for key, entry in value.items()}
     return value.replace("{version}", version) if isinstance(value, str) else value
+
+
+def complete_sections(values: Mapping[str, Any], defaults: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the defaults, by dotted path, of those sections of which the values have a part."""
+    found: dict[str, Any] = {}
+    for path, fields in defaults.items():
+        if lookup(values, path) is not None:
+            found = merge(found, nest_value(path, fields))
+    return found
 
 
 def nest_value(path: str, value: Any) -> dict[str, Any]:

@@ -44,6 +44,9 @@ The operator looks for it in the ClusterPolicy, and in an environment that the c
 v26.7.0 internal/image/image.go).
 """
 
+BY_MANAGER = ("vfioManager", "vgpuManager")
+"""Sections with a manager of drivers of their own."""
+
 HEALTH = by_field("state", waiting="Waiting for the operator", healthy="ready", degraded="ignored")
 
 
@@ -112,20 +115,23 @@ def policy(site: Site) -> dict[str, Any]:
         "validator": {},
         "sandboxWorkloads": {"enabled": False},
     }
-    own = gpu_values.cluster_policy(site.choice.values)
+    said = site.choice.values
+    defaults, own = gpu_values.completions(said), gpu_values.cluster_policy(said)
     stated = cluster.system.gpu_driver_version is not None
     chosen = {"driver": {"version": gpu_drivers.shared_version(site)}} if stated else {}
-    layers: list[Mapping[str, Any]] = [cluster_install(cluster).values, images(site), own, chosen]
-    spec = reduce(merge, layers, base)
+    layers: list[Mapping[str, Any]] = [cluster_install(cluster).values, images(site), defaults, own, chosen]
+    spec = gpu_values.drop_void(reduce(merge, layers, base))
     return gpu_values.leave_driver(spec) if gpu_drivers.by_pool(cluster) else spec
 
 
 def images(site: Site) -> dict[str, Any]:
     """Return repository, image and version of every component, as the release's chart would write them."""
     found: dict[str, Any] = {}
-    sandbox = OPTIONAL if "sandboxWorkloads" in site.choice.values else ()
-    wanted = {name: name for name in OPTIONAL if name in site.choice.values or name in sandbox}
-    for path, component in {**IMAGES, **wanted}.items():
+    values = site.choice.values
+    sandbox = gpu_values.SANDBOX if "sandboxWorkloads" in values else ()
+    wanted = {name: name for name in OPTIONAL if name in values or name in sandbox}
+    managers = {f"{name}.driverManager": "driverManager" for name in BY_MANAGER if name in values or name in sandbox}
+    for path, component in {**IMAGES, **wanted, **managers}.items():
         image = site.components.get(component)
         if isinstance(image, dict):
             section, _, part = path.partition(".")

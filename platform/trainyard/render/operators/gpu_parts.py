@@ -34,9 +34,12 @@ def strategy(cluster: Cluster) -> str:
 
 
 def of_manager(cluster: Cluster) -> dict[str, Any]:
-    """Return the MIG manager's values for a cluster with such pools."""
+    """Return the MIG manager's values: GPUs are whole unless a label says otherwise, as the chart has it.
+
+    Without a default the operator labels no node, and GPUs that were cut earlier stay cut.
+    """
     there = any(pool.mig is not None for pool in cluster.pools.values())
-    return {"config": {"name": LAYOUTS, "default": WHOLE}} if there else {}
+    return {"config": {"default": WHOLE, **({"name": LAYOUTS} if there else {})}}
 
 
 def of_plugin(cluster: Cluster) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from trainyard.render.operators.base import merge, nest_value
+from trainyard.render.operators.base import complete_sections, merge, nest_value
 from trainyard.specs.releases.facts import lookup
 
 SECTIONS = (
@@ -58,6 +58,43 @@ OF_THE_CHART = (
 )
 """Values that the chart itself uses, for objects beside the ClusterPolicy."""
 
+SANDBOX = (
+    "ccManager",
+    "kataSandboxDevicePlugin",
+    "sandboxDevicePlugin",
+    "vfioManager",
+    "vgpuDeviceManager",
+    "vgpuManager",
+)
+"""Sections that the operator reads only where `sandboxWorkloads` is on (v26.7.0 controllers/state_manager.go)."""
+
+COMPLETIONS: Mapping[str, Mapping[str, Any]] = {
+    "ccManager": {"enabled": True, "defaultMode": "on"},
+    "dcgmExporter.serviceMonitor": {"interval": "15s", "scrapeTimeout": "10s"},
+    "driver.licensingConfig": {"nlsEnabled": True},
+    "driver.upgradePolicy": {
+        "drain": {"enable": False, "timeoutSeconds": 300},
+        "podDeletion": {"force": False, "timeoutSeconds": 300},
+        "waitForCompletion": {"timeoutSeconds": 0},
+    },
+    "kataSandboxDevicePlugin": {"enabled": True},
+    "sandboxDevicePlugin": {"enabled": True},
+    "vfioManager": {"enabled": True},
+    "vgpuDeviceManager": {"enabled": True},
+    "vgpuManager": {"image": "vgpu-manager"},
+}
+"""Defaults of the chart that are not the operator's: they complete a section of which a cluster's file has a part.
+
+Without `podDeletion` an upgrade of the driver stops at its first node (v26.7.0 vendor/github.com/NVIDIA/
+k8s-operator-libs/pkg/upgrade/pod_manager.go); sections that no file begins are of no effect, or our own.
+"""
+
+NODES_AT_A_TIME = "daemonsets.rollingUpdate.maxUnavailable"
+"""Text in the ClusterPolicy, which the template quotes."""
+
+UNSET = "migManager.config.default"
+"""The one field that means something when it is empty: nodes without a label stay as they are."""
+
 OPERATOR = ("runtimeClass", "defaultGPUMode", "use_ocp_driver_toolkit", "metrics")
 """Values of `operator` that the ClusterPolicy has; all others are of the operator's own Deployment."""
 
@@ -68,6 +105,9 @@ def cluster_policy(values: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(found.get("operator"), Mapping):
         found["operator"] = {key: value for key, value in found["operator"].items() if key in OPERATOR}
     moved: dict[str, Any] = {}
+    count = lookup(found, NODES_AT_A_TIME)
+    if isinstance(count, int) and not isinstance(count, bool):
+        moved = nest_value(NODES_AT_A_TIME, str(count))
     for path, target in RENAMED.items():
         value = lookup(found, path)
         if value is not None:
@@ -109,6 +149,27 @@ def leave_driver(spec: Mapping[str, Any]) -> dict[str, Any]:
     for name in OF_AN_IMAGE:
         spec = drop_path(spec, ["driver", name])
     return dict(spec)
+
+
+def completions(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the chart's defaults for sections of which a cluster's file has a part."""
+    sandbox: dict[str, Any] = {name: {} for name in SANDBOX} if "sandboxWorkloads" in values else {}
+    return complete_sections({**sandbox, **values}, COMPLETIONS)
+
+
+def drop_void(spec: Mapping[str, Any], *inside: str) -> dict[str, Any]:
+    """Return a spec without fields that are empty: the template leaves them out, so that defaults hold.
+
+    Sections themselves stay, since the definition has defaults for fields of those that are there.
+    """
+    found: dict[str, Any] = {}
+    for key, value in spec.items():
+        path = (*inside, key)
+        kept = drop_void(value, *path) if isinstance(value, Mapping) else value
+        section = not inside and isinstance(kept, Mapping)
+        if kept or section or isinstance(kept, (bool, int)) or (kept == "" and ".".join(path) == UNSET):
+            found[key] = kept
+    return found
 
 
 def drop_path(values: Mapping[str, Any], path: list[str]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from trainyard.base.labels import POOL
 from trainyard.render.operators import nic_configuration
-from trainyard.render.operators.base import Conflict, Operator, Site
+from trainyard.render.operators.base import Conflict, Operator, Site, merge
 from trainyard.render.operators.stated_values import check_folders, if_true, leaves, stated
 from trainyard.render.parts.health import by_field
 from trainyard.render.parts.objects import Resource
@@ -16,12 +16,26 @@ from trainyard.render.sizing.fabrics.plan import link, nics, pools
 from trainyard.render.sizing.fabrics.rails import rails
 from trainyard.render.sizing.software import cni
 from trainyard.specs import Fabric
+from trainyard.specs.releases.facts import lookup
 from trainyard.specs.shapes import Nic
 
 API = "sriovnetwork.openshift.io/v1"
 
 DRIVER_LOADED = "network.nvidia.com/operator.mofed.wait"
 """Label of nodes by which the network operator says whether its driver of NICs must still be waited for."""
+
+INSIDE = "sriov-network-operator"
+"""Where the network operator's chart has the values of this one."""
+
+OF_VALUES = (
+    "configDaemonNodeSelector",
+    "configurationMode",
+    "disableDrain",
+    "disablePlugins",
+    "featureGates",
+    "logLevel",
+)
+"""Values of `sriovOperatorConfig` that are fields of the configuration."""
 
 LINKS = {"ethernet": "eth", "infiniband": "ib"}
 
@@ -61,12 +75,12 @@ CHART = "k8snetworkplumbingwg/sriov-network-operator v1.6.0 deployment/sriov-net
 
 
 def check_configuration(site: Site, section: str = "") -> Iterator[Conflict]:
-    """Yield values of the chart's own SriovOperatorConfig, which ours takes the place of; and the plugins' folder."""
+    """Yield values of the chart's own SriovOperatorConfig that ours does not have; and the plugins' folder."""
     inside, source = f"{section}sriovOperatorConfig", f"{CHART}/templates/sriovoperatorconfig.yaml"
     why = "operators/ has the SriovOperatorConfig already; remove it"
     yield from if_true(site, {f"{inside}.deploy": why}, source)
     for name, _ in leaves(stated(site, inside) or {}):
-        if name and name.partition(".")[0] != "deploy":
+        if name and name.partition(".")[0] not in {"deploy", *OF_VALUES}:
             message = f"{inside}.{name} has no effect, as Trainyard renders the SriovOperatorConfig; remove it"
             yield Conflict(f"{inside}.{name}", message, source, breaks=False)
     yield from check_folders(site, f"{CHART}/values.yaml", binaries=f"{section}operator.cniBinPath")
@@ -102,7 +116,23 @@ def configuration(site: Site) -> Resource:
         "enableOperatorWebhook": False,
         "logLevel": 2,
     }
-    return Resource(API, "SriovOperatorConfig", "default", site.at, site.facts.namespace, fields={"spec": spec})
+    fields = {"spec": merge(spec, read_values(site))}
+    return Resource(API, "SriovOperatorConfig", "default", site.at, site.facts.namespace, fields=fields)
+
+
+def read_values(site: Site) -> dict[str, Any]:
+    """Return the fields of the configuration that the cluster's file has, as values of the chart.
+
+    Source: sriov-network-operator v1.6.0 deployment/sriov-network-operator-chart/templates/sriovoperatorconfig.yaml.
+    """
+    values = site.choice.values
+    values = values if site.name == OPERATOR.name else values.get(INSIDE) or {}
+    own = lookup(values, "sriovOperatorConfig")
+    found = {key: value for key, value in own.items() if key in OF_VALUES} if isinstance(own, Mapping) else {}
+    controllers = lookup(values, "operator.admissionControllers.enabled")
+    if controllers is not None:
+        found |= {"enableInjector": controllers, "enableOperatorWebhook": controllers}
+    return found
 
 
 def policies(site: Site) -> Iterator[Resource]:

@@ -12,6 +12,9 @@ CACHE = HOME / "cache"
 CRDS = Path(os.environ.get("ORACLES_CRDS") or HOME / "crds")
 """Upstream's CRDs: `<project>/<release>/*.yaml`."""
 
+CHARTS = Path(os.environ.get("ORACLES_CHARTS") or HOME / "charts")
+"""Upstream's charts: `<name>/<release>/Chart.yaml`."""
+
 
 def run_dir(name: str) -> Path:
     """Return the folder of the cluster of that name."""

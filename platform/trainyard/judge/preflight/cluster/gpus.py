@@ -178,7 +178,7 @@ def check_values(cluster: Cluster, source: Source) -> Iterator[Finding]:
     cut = any(pool.mig is not None for pool in cluster.pools.values())
     ours = {
         "mig": {"strategy": gpu_parts.strategy(cluster)} if cut else {},
-        "migManager": gpu_parts.of_manager(cluster),
+        "migManager": gpu_parts.of_manager(cluster) if cut else {},
         "devicePlugin": gpu_parts.of_plugin(cluster),
     }
     for section, derived in ours.items():
