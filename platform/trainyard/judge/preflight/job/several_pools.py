@@ -132,7 +132,10 @@ def check_pod_sets(run: Resolved) -> Iterator[Finding]:
     trained = [value for value in values if (row := carrier_of(value)) is not None and row.trains]
     found = [(pods.name, value_at(pod, ("spec",))) for value in trained for pods, pod in pod_sets_of(value, values)]
     devices = run.sizing.worker.devices.keys()
-    apart = [name for name, spec in found if len(selected_pools(spec)) > 1 and devices & Pod.of(spec).asked.keys()]
+    selectors = run.run.cluster.selectors
+    apart = [
+        name for name, spec in found if len(selected_pools(spec, selectors)) > 1 and devices & Pod.of(spec).asked.keys()
+    ]
     if len(apart) > 1:
         message = (
             f"kind {run.run.kind} has GPUs in pod sets {' and '.join(apart)}, whose pools may differ; name one pool"
