@@ -56,7 +56,8 @@ class Resolved:
             if len(self.run.pools) > 1:
                 why += f"; Kueue takes one of them, in the order of queue {self.run.job.queue}"
             if others:
-                why += f"; not {' or '.join(others)}: the image is for GPUs of {self.run.pool.node.gpus.vendor}"
+                vendors = " and ".join(sorted(self.run.job.gpu_vendors))
+                why += f"; not {' or '.join(others)}: the image is for GPUs of {vendors}"
             yield "pools", Sized(" or ".join(self.run.pools), why)
         yield from self.kind.facts(self.run)
         yield from self.sizing.facts()
