@@ -27,7 +27,12 @@ TENANCY = "tenancy.trainyard.dev/gpupools"
 ROCE = {"type": "roce", "rails": 8, "attach": "sriov", "addresses": "10.56.0.0/16", "memlock": "node"}
 SCALING = {
     "by": "karpenter",
-    "nodeClass": {"image": "al2023@v20260810", "role": "r", "subnets": ["subnet-1"], "securityGroups": ["sg-1"]},
+    "nodeClass": {
+        "image": "al2023@v20260810",
+        "role": "r",
+        "subnets": ["subnet-0b1c2d3e4f5061728"],
+        "securityGroups": ["sg-0b1c2d3e4f5061728"],
+    },
 }
 SITES: dict[str, dict[str, Any]] = {
     "one of everything": {},

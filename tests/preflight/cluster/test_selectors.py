@@ -14,7 +14,12 @@ GPU: dict[str, Any] = {"shape": "dgx-h100", "nodes": 4, "racks": 2}
 CPU: dict[str, Any] = {"shape": CPU_NODE, "nodes": 4}
 GROUP = "eks.amazonaws.com/nodegroup"
 PRODUCT = "nvidia.com/gpu.product"
-CLASS = {"image": "al2023@v20260810", "role": "nodes", "subnets": ["subnet-1"], "securityGroups": ["sg-1"]}
+CLASS = {
+    "image": "al2023@v20260810",
+    "role": "nodes",
+    "subnets": ["subnet-0b1c2d3e4f5061728"],
+    "securityGroups": ["sg-0b1c2d3e4f5061728"],
+}
 CARD = {"count": 8, "vendor": "nvidia", "product": "TEST", "memory": "80Gi"}
 NUMA = [{**CPU_NODE["numa"][0], "gpus": [*range(8)]}]
 OTHER_GPU: dict[str, Any] = {
