@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 
 from trainyard.checks import (
-    POOL,
     WHOLE_GPUS,
     Place,
     Pods,
@@ -19,6 +18,7 @@ from trainyard.checks import (
     Severity,
     TrainingJob,
     World,
+    may_be_of,
     pool_of,
     selected_pools,
     strings,
@@ -98,8 +98,8 @@ def gpus_of_node(queues: Queues, job: TrainingJob, pods: Pods) -> int:
     flavors = queues.flavors(queue, WHOLE_GPUS) if queue else []
     selector = strings(pods.spec.get("nodeSelector"))
     labels = [strings(flavor.get("spec", "nodeLabels")) for flavor in flavors] or [selector]
-    named = selected_pools(pods.spec)
-    may = [label for label in labels if not named or label.get(POOL, named[0]) in named]
+    named = selected_pools(pods.spec, queues.world.selectors)
+    may = [label for label in labels if may_be_of(queues.world, label, named)]
     found = [pool_of(queues.world, {**label, **selector}) for label in may]
     inventory = queues.world.inventory
     pools = [inventory.pools[flavor[0]] if flavor and inventory else None for flavor in found]

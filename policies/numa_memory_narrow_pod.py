@@ -20,9 +20,9 @@ def check(world: World) -> Iterator[Problem]:
     pinning = any(kubelet.text("memoryManagerPolicy") == "Static" for kubelet in kubelets(world))
     for job in world.training_jobs():
         sets = job.pod_sets()
-        wide = [nodes(set_) for set_ in sets if whole_gpus(set_) >= WIDE]
+        wide = [nodes(world, set_) for set_ in sets if whole_gpus(set_) >= WIDE]
         for pods in sets:
-            if nodes(pods) not in wide or whole_gpus(pods) or not is_guaranteed(pods.spec):
+            if nodes(world, pods) not in wide or whole_gpus(pods) or not is_guaranteed(pods.spec):
                 continue
             if is_pinned(world, pods) if world.inventory else pinning:
                 message = (
@@ -31,9 +31,9 @@ def check(world: World) -> Iterator[Problem]:
                 yield Problem(pods.place("spec", "containers", 0, "resources"), message)
 
 
-def nodes(pods: Pods) -> tuple[object, tuple[str, ...]]:
+def nodes(world: World, pods: Pods) -> tuple[object, tuple[str, ...]]:
     """Return the node selector of pods and the pools that they select."""
-    return pods.spec.get("nodeSelector"), selected_pools(pods.spec)
+    return pods.spec.get("nodeSelector"), selected_pools(pods.spec, world.selectors)
 
 
 def whole_gpus(pods: Pods) -> int:
@@ -44,5 +44,5 @@ def whole_gpus(pods: Pods) -> int:
 def is_pinned(world: World, pods: Pods) -> bool:
     """Say whether the kubelets of a selected pool pin memory."""
     there = world.inventory.pools if world.inventory else {}
-    kubelets = [there[name].kubelet for name in selected_pools(pods.spec) if name in there]
+    kubelets = [there[name].kubelet for name in selected_pools(pods.spec, world.selectors) if name in there]
     return any(kubelet is not None and kubelet.memory_manager_policy == "Static" for kubelet in kubelets)

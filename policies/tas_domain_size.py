@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterator
 
 from trainyard.checks import (
-    POOL,
     Pods,
     Problem,
     Queues,
@@ -18,6 +17,7 @@ from trainyard.checks import (
     World,
     allocatable,
     holds,
+    may_be_of,
     offered,
     pool_of,
     selected_pools,
@@ -62,11 +62,11 @@ def domains(queues: Queues, job: TrainingJob, pods: Pods, level: str) -> Iterato
     chosen = [strings(flavor.get("spec", "nodeLabels")) for flavor in flavors] or [
         strings(pods.spec.get("nodeSelector"))
     ]
-    selector, pools = strings(pods.spec.get("nodeSelector")), selected_pools(pods.spec)
+    selector, pools = strings(pods.spec.get("nodeSelector")), selected_pools(pods.spec, queues.world.selectors)
     for labels in chosen:
         if any(labels.get(key, value) != value for key, value in selector.items()):
             continue
-        if pools and labels.get(POOL, pools[0]) not in pools:
+        if not may_be_of(queues.world, labels, pools):
             continue
         declared = described_domain(queues.world, pods, labels, level)
         yield declared or node_domain(queues.world, pods, {**labels, **selector}, level)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from trainyard.judge.policies.lines import elastic, texts
     from trainyard.judge.policies.places import Amount, Place, Variable
     from trainyard.judge.policies.policy import Problem
-    from trainyard.judge.policies.queues import Queues, pool_of
+    from trainyard.judge.policies.queues import Queues, may_be_of, pool_of
     from trainyard.judge.policies.ranks import Ranks, gpus_of, ranks
     from trainyard.judge.policies.world import Pods, TrainingJob, World
 
@@ -50,7 +50,7 @@ HOMES = {
     "levels": ("upside_down",),
     "lines": ("elastic", "texts"),
     "policy": ("Problem",),
-    "queues": ("Queues", "pool_of"),
+    "queues": ("Queues", "may_be_of", "pool_of"),
     "ranks": ("Ranks", "gpus_of", "ranks"),
     "places": ("Amount", "Place", "Variable"),
     "world": ("Pods", "TrainingJob", "World"),
@@ -97,6 +97,7 @@ __all__ = [
     "kubelets",
     "lacking",
     "launched",
+    "may_be_of",
     "meant_key",
     "odd_characters",
     "offered",

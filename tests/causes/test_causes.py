@@ -51,10 +51,10 @@ MORE: dict[str, tuple[str, str, str, str, str, int, int]] = {
         2,
         0,
     ),
-    "a registry is misspelt": (SETTINGS, "[registry.exam", "[registry.exm", "7:14", "spec/misnamed", 149, 0),
-    "a volume is renamed": (NLP, "  checkpoints:", "  checkpoint:", "5:3", "spec/misnamed", 27, 0),
+    "a registry is misspelt": (SETTINGS, "[registry.exam", "[registry.exm", "7:14", "spec/misnamed", 152, 0),
+    "a volume is renamed": (NLP, "  checkpoints:", "  checkpoint:", "5:3", "spec/misnamed", 28, 0),
     "a secret is renamed": (NLP, "[hugging-face,", "[huggingface,", "7:11", "spec/misnamed", 8, 0),
-    "a team's field has a wrong value": (NLP, "restricted", "restricd", "3:14", "spec/choice", 1, 29),
+    "a team's field has a wrong value": (NLP, "restricted", "restricd", "3:14", "spec/choice", 1, 30),
     "a cluster's field does not exist": (
         ATLAS,
         "    racks: 2\n    k",
@@ -214,7 +214,7 @@ def test_a_file_of_a_team_that_is_gone_is_one_error(committed, tmp_path):
     alone = copy(tmp_path / "alone")
     (alone / VISION).unlink()
     ((named, below),) = arrange(explained(alone))
-    assert (named.location.file, named.rule, len(below)) == (ATLAS, "spec/unknown-team", 11)
+    assert (named.location.file, named.rule, len(below)) == (ATLAS, "spec/unknown-team", 12)
     root = committed.copied(tmp_path / "repository").root
     (root / VISION).unlink()
     ((gone, _),) = arrange(explained(root))

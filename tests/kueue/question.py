@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from trainyard.base.manifests import value_at
+from trainyard.judge.admission.coming_nodes import with_nodes
 from trainyard.judge.admission.inventory import CLAIM, channel, nodes
 from trainyard.judge.checks.inputs import decode
 from trainyard.render.operators.kueue import CONFIGURATION
@@ -84,11 +85,12 @@ class Question:
 
 
 def question(folder: Path, cluster: Cluster) -> Question:
-    """Return what Kueue is asked about the tree of a cluster."""
+    """Return what Kueue is asked about the tree of a cluster: the nodes that it asks for itself are there."""
     paths = (path for part in SYNCED for path in sorted((folder / part).glob("**/*.yaml")))
     rendered = [value for path in paths for value in manifests(folder, path)]
     configuration = next(text for value in rendered if (text := configured(value)))
     queueing = [bare(value) for value in rendered if value["apiVersion"].startswith(f"{KUEUE}/")]
+    queueing = [dict(value) for value in with_nodes(queueing)]
     return Question(configuration, [*queueing, *nodes(cluster)], {}).of_runs(rendered)
 
 

@@ -63,7 +63,7 @@ SPOILED = {
     ),
     "another pool's flavor": (
         lambda answer: worker(answer).update(flavors=dict.fromkeys(worker(answer)["flavors"], "cpu")),
-        "worker gets flavor cpu for pool h100",
+        "worker gets flavor cpu for nodes with [{'trainyard.dev/pool': 'h100'}]",
     ),
 }
 

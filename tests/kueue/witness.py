@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from kueue.question import Object, Question
-from trainyard.base.labels import POOL
 from trainyard.base.quantities import Quantity
 from trainyard.render.sizing import nvlink
 
@@ -22,9 +21,9 @@ def problems(question: Question, answer: Object) -> Iterator[str]:
     for asked, given in zip(answer["podSets"], answer["assigned"], strict=True):
         what = asked["name"]
         (flavor,) = {flavors[name]["metadata"]["name"] for name in given["flavors"].values()}
-        pools = asked_pools(asked)
-        if flavors[flavor]["spec"]["nodeLabels"][POOL] not in pools:
-            yield f"{what} gets flavor {flavor} for pool {' or '.join(pools)}"
+        wanted = asked_labels(asked)
+        if not any(labels.items() <= flavors[flavor]["spec"]["nodeLabels"].items() for labels in wanted):
+            yield f"{what} gets flavor {flavor} for nodes with {wanted}"
         yield from (f"{what} {item}" for item in uncounted(asked, given))
         name = flavors[flavor]["spec"].get("topologyName")
         if name is None:
@@ -42,13 +41,13 @@ def problems(question: Question, answer: Object) -> Iterator[str]:
     yield from overfull(question, held)
 
 
-def asked_pools(asked: Object) -> list[str]:
-    """Return the pools that pods of a set may run on."""
-    if POOL in asked.get("nodeSelector", {}):
-        return [asked["nodeSelector"][POOL]]
+def asked_labels(asked: Object) -> list[Object]:
+    """Return the labels of nodes that pods of a set may run on, of each pool."""
+    if "nodeSelector" in asked:
+        return [asked["nodeSelector"]]
     (term,) = asked["requiredNodeAffinity"]["nodeSelectorTerms"]
-    (values,) = (one["values"] for one in term["matchExpressions"] if one["key"] == POOL)
-    return list(values)
+    (one,) = term["matchExpressions"]
+    return [{one["key"]: value} for value in one["values"]]
 
 
 def uncounted(asked: Object, given: Object) -> Iterator[str]:

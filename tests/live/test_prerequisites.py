@@ -13,6 +13,7 @@ from conftest import ROOT, TESTS
 from make import make_cluster, make_job_file, make_specs, make_team
 from nodes_of_pools import definition, node, objects
 from trainyard.base.errors import SpecError
+from trainyard.base.pools import selector_of
 from trainyard.faces.live import prerequisites
 from trainyard.faces.live.seen import METADATA, WHOLE, Seen, UnseenError
 from trainyard.faces.live.server import Answer, Server
@@ -36,6 +37,7 @@ from trainyard.upstream.pods.taints import Taint
 RECORDING = TESTS / "live" / "prerequisites" / "cumulus.jsonl"
 DEFINITION = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/mpijobs.kubeflow.org"
 SECRET = "/api/v1/namespaces/nlp/secrets/wandb"
+SELECTORS = {"h100": selector_of("h100"), "cpu": selector_of("cpu"), "two": {"a": "b", "c": "d"}}
 
 
 class Recorded:
@@ -181,7 +183,7 @@ def verdict(question, *nodes, answers=(), minor="1.35"):
     """Return the verdict of a server with these nodes on one question."""
     server = Recorded({"/api/v1/nodes": listed(*nodes), **dict(answers)}, minor)
     item = Prerequisite("what", "why", (), "get", question)
-    found = prerequisites.verdict(item, Seen(server))
+    found = prerequisites.verdict(item, Seen(server, SELECTORS))
     return found.word, found.detail
 
 
@@ -355,7 +357,7 @@ def test_lists_come_page_by_page():
         def request(self, method, path, *, query=None, accept=WHOLE):
             return Answer(200, "", ""), pages[("continue", "more") in query]
 
-    assert [one.name for one in Seen(Paged({})).nodes] == ["p5-1", "p5-2"]
+    assert [one.name for one in Seen(Paged({}), SELECTORS).nodes] == ["p5-1", "p5-2"]
 
 
 def test_conditions_of_nodes_are_no_taints_of_pools():
@@ -386,4 +388,4 @@ def test_a_cluster_that_does_not_exist():
 def test_an_answer_that_says_nothing_is_not_a_missing_object():
     """A server that fails is not taken for one without the object."""
     with pytest.raises(UnseenError, match="answers 500"):
-        Seen(Recorded({SECRET: (500, "", {})})).get(SECRET)
+        Seen(Recorded({SECRET: (500, "", {})}), SELECTORS).get(SECRET)

@@ -92,7 +92,8 @@ def test_the_gpus_of_all_runs_are_counted_once(tmp_path: Path) -> None:
     ledgers = {("test", "nlp", "a"): (active,), ("test", "nlp", "b"): (replace(active, name="b-1", state="replaced"),)}
     tree, store = Snapshot(files, ledgers, read=read), Cache(tmp_path / "cache")
     for _ in range(2):
-        (found,) = all_asked([tree], Memory(store, World()))
+        sides = Sides(Snapshot(), tree, lambda _: (None, None))
+        _, found = all_asked(sides, Memory(store, World()))
         assert rebuild(found) == Rebuild(1, 16)
     assert asked == ["id-1"]
 
@@ -406,7 +407,7 @@ def job(**pod: Any) -> dict[str, Any]:
 
 def test_a_run_is_told_from_its_manifests() -> None:
     """Pods, devices of all pods together, pool, queue, priority, and the claim of the checkpoints."""
-    found = shape([{"apiVersion": "v1", "kind": "Service"}, job()])
+    found = shape([{"apiVersion": "v1", "kind": "Service"}, job()], {})
     assert (
         found.words
         == "Job of 4 pods with 32 nvidia.com/gpu and 8 example.com/rail, pool h100, queue research, priority high"
@@ -429,7 +430,7 @@ MALFORMED = {
 @pytest.mark.parametrize("objects", MALFORMED.values(), ids=MALFORMED)
 def test_malformed_manifests_have_no_shape_and_no_traceback(objects: list[Any]) -> None:
     """A plan of a damaged tree is still a plan."""
-    assert shape(objects).claim is None
+    assert shape(objects, {}).claim is None
 
 
 DIFFERENCES = {

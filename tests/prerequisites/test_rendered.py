@@ -10,6 +10,7 @@ import yaml
 
 from conftest import ROOT
 from trainyard.base.labels import HOSTNAME, POOL
+from trainyard.base.pools import selected_pools
 from trainyard.render.operators.install import ceded_definitions, installed_operators, values
 from trainyard.render.prerequisites import prerequisites
 from trainyard.render.prerequisites.page import page
@@ -98,7 +99,7 @@ def pods(cluster):
         for _, found in walk(value):
             selector = found.get("nodeSelector")
             if path.startswith(layout.RUNS) and "containers" in found and isinstance(selector, dict):
-                yield selector.get(POOL, ""), found
+                yield next(iter(selected_pools(found, specs().clusters[cluster].selectors)), ""), found
 
 
 def existing(cluster):
@@ -174,7 +175,8 @@ def test_every_label_of_nodes_is_a_prerequisite(cluster):
             if key == "matchExpressions" and "operator" in found and "nodeAffinity" in str(key)
             else set()
         )
-    keys -= {"matchLabels", "matchExpressions", POOL, HOSTNAME}
+    selecting = {label for selector in specs().clusters[cluster].selectors.values() for label in selector}
+    keys -= {"matchLabels", "matchExpressions", HOSTNAME, *selecting}
     pools = tuple(specs().clusters[cluster].pools)
     assert keys <= {key for question in of(cluster, NodeLabels) if question.pools == pools for key in question.keys}
     assert {question.pool for question in of(cluster, PoolNodes)} == set(pools) - set(started(cluster))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from make import make_cluster, make_run
+from make import IMAGE, make_cluster, make_run
 from trainyard.base.quantities import Quantity
 from trainyard.render.kinds import build, resolve
 
@@ -57,6 +57,7 @@ def test_pools_stand_in_the_order_of_the_queue():
     assert "'nodeSelector':" in str([resource.value() for resource in build(resolve(run(["gpu"])))])
 
 
+ALL = ("gpu", "old", "pinned")
 MEMORY = {
     "all with as much": ({"gpu_memory": "80G"}, ("gpu", "old", "pinned")),
     "in Gi, of which an H100 has fewer": ({"gpu_memory": "80Gi"}, ("old",)),
@@ -64,6 +65,12 @@ MEMORY = {
     "fewer nodes than asked for": ({"gpu_memory": "1G", "nodes": 5}, ()),
     "of an elastic job as many as it starts with": ({"gpu_memory": "80Gi", "nodes": 5, "min_nodes": 2}, ("old",)),
     "more GPUs than a node has": ({"gpu_memory": "1G", "gpus_per_node": 16}, ()),
+    "those that the image is for": ({"gpu_memory": "80G", "image": {"name": IMAGE, "cuda": "12.8"}}, ALL),
+    "none that the image is for": ({"gpu_memory": "80G", "image": {"name": IMAGE, "rocm": "7.0"}}, ()),
+    "either, of an image for both": (
+        {"gpu_memory": "80G", "image": {"name": IMAGE, "rocm": "7.0", "cuda": "12.8"}},
+        ALL,
+    ),
 }
 
 
@@ -71,3 +78,14 @@ MEMORY = {
 def test_pools_by_the_memory_of_their_gpus(job, expected):
     """`gpuMemory` chooses the pools of the queue that have it, and as many GPUs and nodes as the job asks for."""
     assert run(None, **{"spot": False, **job}).pools == expected
+
+
+def test_pools_that_an_image_is_not_for_are_named():
+    """`explain` says which pools `gpuMemory` leaves out, and why."""
+    amd = {"shape": "mi300x", "nodes": 4, "deviceAccess": "open"}
+    queues = {"research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"nodes": 4}, "amd": {"nodes": 4}}}}
+    cluster = make_cluster(pools={"gpu": {"shape": "dgx-h100", "nodes": 4}, "amd": amd}, queues=queues)
+    image = {"name": IMAGE, "cuda": "12.8"}
+    facts = dict(resolve(make_run(cluster=cluster, pool=None, gpu_memory="80G", image=image)).facts())
+    assert facts["pools"].value == "gpu"
+    assert facts["pools"].origin == "gpuMemory of the job; not amd: the image is for GPUs of nvidia"

@@ -91,7 +91,8 @@ def pools_of(job: Job, cluster: Cluster) -> tuple[str, ...]:
     """Return the pools that a job may run on, in the order in which Kueue tries them: that of its queue's quota.
 
     kueue v0.19.2 pkg/scheduler/flavorassigner/flavorassigner.go findFlavorForPodSets. `gpuMemory` chooses the pools of
-    the queue that have as much, as many nodes and GPUs as the job asks for, and no spot nodes unless the job says so.
+    the queue that have as much, as many nodes and GPUs as the job asks for, and no spot nodes unless the job says so;
+    where the job says the GPU software of its image, only GPUs that it is for.
     """
     if isinstance(job.pool, str):
         return (job.pool,)
@@ -99,7 +100,26 @@ def pools_of(job: Job, cluster: Cluster) -> tuple[str, ...]:
     order = [*queue.nominal_quota] if queue else [*cluster.pools]
     if job.gpu_memory is None:
         return tuple(sorted(job.named_pools, key=lambda name: order.index(name) if name in order else len(order)))
-    return tuple(name for name in order if name in cluster.pools and suits(job, cluster.pools[name]))
+    return tuple(name for name in order if name in cluster.pools and is_chosen(job, cluster.pools[name]))
+
+
+def is_chosen(job: Job, pool: Pool) -> bool:
+    """Say whether `gpuMemory` takes a pool: it has what the job wants, and GPUs for which its image has software."""
+    return suits(job, pool) and (not job.gpu_vendors or vendor_of(pool) in job.gpu_vendors)
+
+
+def left_out(job: Job, cluster: Cluster) -> tuple[str, ...]:
+    """Return the pools of a job's queue that `gpuMemory` would take, but for the GPUs that its image is for."""
+    queue = cluster.queues.get(job.queue)
+    if job.gpu_memory is None or queue is None:
+        return ()
+    there = {name: pool for name in queue.nominal_quota if (pool := cluster.pools.get(name)) is not None}
+    return tuple(name for name, pool in there.items() if suits(job, pool) and not is_chosen(job, pool))
+
+
+def vendor_of(pool: Pool) -> str | None:
+    """Return the vendor of a pool's GPUs; None where nodes have none."""
+    return pool.node.gpus.vendor if pool.node.gpus is not None else None
 
 
 def suits(job: Job, pool: Pool) -> bool:

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from make import CLUSTER, CPU_NODE, JOB, fields, make_cluster, make_job_file, make_specs, make_team, write_repository
+from make import (
+    CLUSTER,
+    CPU_NODE,
+    IMAGE,
+    JOB,
+    fields,
+    make_cluster,
+    make_job_file,
+    make_specs,
+    make_team,
+    write_repository,
+)
 from trainyard.judge.preflight import check_repository
 from trainyard.judge.preflight.jobs import check
 
@@ -40,7 +51,10 @@ IB = {
 
 def found(job, **changes):
     """Return the rules of the findings about several pools, and their messages."""
-    queues = {"research": {"teams": ["nlp"], "nominalQuota": QUOTA}}
+    queues = {
+        "research": {"teams": ["nlp"], "nominalQuota": QUOTA},
+        "amd": {"teams": ["nlp"], "nominalQuota": {"amd": {"nodes": 4}}},
+    }
     cluster = make_cluster(**{"pools": POOLS, "queues": queues, "operators": OPERATORS, **changes})
     file = make_job_file(**job)
     specs = make_specs(file, clusters={"test": cluster}, teams={"nlp": make_team()})
@@ -49,6 +63,16 @@ def found(job, **changes):
 
 DIFFER, APART = "run/pools-differ", "run/pools-apart"
 WRONG = {
+    "memory that GPUs of two vendors have": (
+        {"pool": None, "gpuMemory": "80G"},
+        "run/gpu-vendors",
+        "gpuMemory chooses pools 'gpu' (nvidia) and 'amd' (amd); say cuda or rocm of the image, or name pools",
+    ),
+    "memory that only GPUs have that the image is not for": (
+        {"pool": None, "gpuMemory": "160G", "image": {"name": IMAGE, "cuda": "12.8"}, "queue": "amd"},
+        "spec/gpu-memory",
+        "image has software for nvidia, but pool 'amd' has other GPUs",
+    ),
     "GPUs of two vendors": (
         {"pool": ["gpu", "amd"]},
         DIFFER,
@@ -91,6 +115,13 @@ def test_pools_that_no_pod_suits(job, rule, said):
     """What one of the pools lacks is an error that names it, and what differs between two names both."""
     messages = [message for name, message in found(job) if name == rule]
     assert any(said in message for message in messages), found(job)
+
+
+@pytest.mark.parametrize("software", [{"cuda": "12.8"}, {"rocm": "7.0"}])
+def test_the_image_says_of_which_vendor_gpus_are(software):
+    """Pools whose GPUs it is not for are left out in silence."""
+    job = {"pool": None, "gpuMemory": "80G", "image": {"name": IMAGE, **software}, "nodes": 1}
+    assert not {rule for rule, _ in found(job)} & {"run/gpu-vendors", "run/image-vendor", "spec/gpu-memory"}
 
 
 def test_a_pool_off_the_fabric():

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from trainyard.base.documents import load
 from trainyard.base.findings import Finding, Location
+from trainyard.base.manifests import value_at
+from trainyard.base.pools import Selectors
 from trainyard.change.synth.write import Tree
 from trainyard.render.tree import index, layout
 from trainyard.render.tree.references import CLUSTER_WIDE, KINDS, Reference, references
@@ -21,6 +23,9 @@ SHOWN = 5
 
 RUNTIMES = tuple(f"{kind.lower()}." for kind, what in KINDS.items() if what == "runtime")
 """How the files of runtimes are called."""
+
+FLAVORS = "resourceflavor."
+"""How the files of flavors are called, each of a pool."""
 
 
 class Target(NamedTuple):
@@ -103,10 +108,26 @@ def targets(path: str, data: bytes) -> dict[Target, index.Entry]:
 
 def needed_references(base: Snapshot, runs: Sequence[Wanted]) -> Iterator[tuple[Wanted, set[Reference]]]:
     """Yield each run with what its objects at the base refer to."""
+    selectors: dict[str, Selectors] = {}
     for run in runs:
         files = base.folder(f"{run.cluster}/{run.folder}")
         needs: set[Reference] = set()
+        if run.cluster not in selectors:
+            selectors[run.cluster] = flavor_labels(base, run.cluster)
         for name, data in zip(files, base.read(list(files.values())), strict=True):
             for document in load(data, file=name)[0]:
-                needs.update(references(document.value))
+                needs.update(references(document.value, selectors[run.cluster]))
         yield run, needs
+
+
+def flavor_labels(base: Snapshot, cluster: str) -> Selectors:
+    """Return by pool the labels of the nodes of its flavor at the base."""
+    files = base.of_cluster(cluster)
+    paths = [path for path in files if path.rpartition("/")[2].startswith(FLAVORS)]
+    found = {}
+    for data in base.read([files[path] for path in paths]):
+        for document in load(data, file="")[0]:
+            name, labels = (value_at(document.value, path) for path in (("metadata", "name"), ("spec", "nodeLabels")))
+            if isinstance(name, str) and isinstance(labels, Mapping) and labels:
+                found[name] = labels
+    return found

@@ -102,8 +102,10 @@ def arithmetic(verdict: Verdict) -> Iterator[str]:
     from trainyard.judge.admission.placed import lines
     from trainyard.judge.admission.quota_use import SITUATIONS, request_lines, situation_lines
 
-    counts = request_lines({"alone": [gangs.answer(verdict.ask, {})]} if verdict.ask.gang else verdict.situations)
-    yield f"  {verdict.ask.name}  {verdict.word}  {verdict.detail}"
+    ask = verdict.ask
+    selectors = ask.run.run.cluster.selectors if ask.run else {}
+    counts = request_lines({"alone": [gangs.answer(ask, selectors, {})]} if ask.gang else verdict.situations)
+    yield f"  {ask.name}  {verdict.word}  {verdict.detail}"
     there, alone = verdict.machines.get("together"), verdict.machines.get("alone")
     hosts = lines(there) if there else (f"{SITUATIONS['alone']}: {line}" for line in lines(alone)) if alone else ()
     for line in (*counts, *hosts, *situation_lines(verdict.situations), *verdict.quota):

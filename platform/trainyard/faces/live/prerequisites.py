@@ -50,7 +50,7 @@ def compare(specs: Specs, cluster: str, server: Readable) -> list[Row]:
     and ToolError where the server cannot be read.
     """
     cluster = cluster_of(cluster, specs.clusters)
-    seen, named = Seen(server), named_by_jobs(specs, cluster)
+    seen, named = Seen(server, specs.clusters[cluster].selectors), named_by_jobs(specs, cluster)
     _ = seen.minor
     return [
         Row(area, item, verdict(item, seen))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, Protocol
 
-from trainyard.base.labels import POOL
+from trainyard.base.pools import Selectors
 from trainyard.faces.live.server import Answer
 
 NOT_FOUND = 404
@@ -56,6 +56,8 @@ class Seen:
     """What a server shows of one cluster."""
 
     server: Readable
+    selectors: Selectors
+    """The labels that select the nodes of each pool."""
     _objects: dict[tuple[str, str], Mapping[str, Any] | None] = field(default_factory=dict)
     _lists: dict[str, list[Mapping[str, Any]]] = field(default_factory=dict)
 
@@ -112,10 +114,12 @@ class Seen:
         }
 
     def of_pool(self, pool: str) -> list[Node]:
-        """Return the nodes with the label of a pool; raises NoNodesError where there are none."""
-        found = [node for node in self.nodes if node.labels.get(POOL) == pool]
+        """Return the nodes with the labels of a pool; raises NoNodesError where there are none."""
+        selector = self.selectors[pool]
+        found = [node for node in self.nodes if selector.items() <= node.labels.items()]
         if not found:
-            raise NoNodesError(f"no node has the label {POOL}={pool}")
+            labels = ",".join(f"{key}={value}" for key, value in selector.items())
+            raise NoNodesError(f"no node has the label{'s' if len(selector) > 1 else ''} {labels}")
         return found
 
     def of_pools(self, pools: tuple[str, ...]) -> list[Node]:

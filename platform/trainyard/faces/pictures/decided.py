@@ -59,7 +59,7 @@ class Decided:
     def of(self, ask: Bidder) -> list[Answer]:
         """Return the answers to the Workloads of a job; none where nobody is asked."""
         if ask.gang:
-            return [gangs.answer(ask, gangs.started_pods(self.fits.get(ask.name)))]
+            return [gangs.answer(ask, self.cluster.selectors, gangs.started_pods(self.fits.get(ask.name)))]
         return [] if ask.why or not self.answer else [self.answer["workloads"][key] for key in ask.keys]
 
     @cached_property

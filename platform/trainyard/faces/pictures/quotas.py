@@ -8,7 +8,7 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-from trainyard.base.pools import selected_pools
+from trainyard.base.pools import Selectors, selected_pools
 from trainyard.faces.pictures.decided import Decided
 from trainyard.judge.admission.job_workloads import Bidder
 from trainyard.judge.admission.outcomes import holds
@@ -208,7 +208,8 @@ def never_fits(decided: Decided, ask: Bidder) -> bool:
 def requests(decided: Decided, ask: Bidder) -> Iterator[tuple[str, Place, float]]:
     """Yield the requests of a job with its queue; a waiting job counts in the flavor of its pool."""
     for workload, answer in zip(ask.workloads, decided.of(ask), strict=True):
-        pools = {pod_set["name"]: pool_of(pod_set) for pod_set in workload["spec"]["podSets"]}
+        selectors = decided.cluster.selectors
+        pools = {pod_set["name"]: pool_of(pod_set, selectors) for pod_set in workload["spec"]["podSets"]}
         for pods, name, count in held_resources(answer):
             flavor = pods.get("flavors", {}).get(name, pools.get(pods["name"], ""))
             yield answer.get("clusterQueue") or "", (flavor, name), count
@@ -221,9 +222,9 @@ def held_resources(answer: Object) -> Iterator[tuple[Object, str, float]]:
             yield pods, name, float(amount(text))
 
 
-def pool_of(pods: Object) -> str:
+def pool_of(pods: Object, selectors: Selectors) -> str:
     """Return the pool that the pods of a pod set select, of several the first; its flavor has the same name."""
-    return next(iter(selected_pools(pods["template"]["spec"])), "")
+    return next(iter(selected_pools(pods["template"]["spec"], selectors)), "")
 
 
 def gpu_resources(decided: Decided) -> frozenset[str]:

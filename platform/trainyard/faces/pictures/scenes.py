@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from trainyard.base.labels import HOSTNAME, POOL
+from trainyard.base.labels import HOSTNAME
+from trainyard.base.pools import Selector
 from trainyard.faces.pictures.decided import Decided
 from trainyard.faces.pictures.quotas import amounts, gpu_resources, held_resources
 from trainyard.faces.pictures.scene import Change, Host, Job, Pool, Rack, Scene, State
@@ -135,7 +136,7 @@ def tag(number: int) -> str:
 
 def pools(now: Decided, rooms: Rooms, past: Rooms, numbers: Mapping[str, int], gone: set[str]) -> Iterator[Pool]:
     """Yield the pools with their hosts in racks."""
-    flavored = set(flavors(now))
+    flavored = list(flavors(now))
     for name, pool in now.cluster.pools.items():
         mine = [room for room in rooms.values() if room.pool == name]
         parts = any(not offer.whole for offer in offers(pool))
@@ -149,7 +150,7 @@ def pools(now: Decided, rooms: Rooms, past: Rooms, numbers: Mapping[str, int], g
             parts,
             before,
             after,
-            any(label in flavored for label in mine[0].labels.items()),
+            any(selector.items() <= mine[0].labels.items() for selector in flavored),
             bool(now.cluster.levels),
             tuple(Rack(*place, tuple(hosts)) for place, hosts in racks.items()),
         )
@@ -160,12 +161,15 @@ def used_seats(rooms: Iterable[Room]) -> int:
     return sum(seat.job is not None for room in rooms for seat in room.seats.values())
 
 
-def flavors(now: Decided) -> Iterator[tuple[str, str]]:
-    """Yield the labels of nodes to which flavors lead that some queue or cohort has quota of, and Volcano's pools."""
+def flavors(now: Decided) -> Iterator[Selector]:
+    """Yield the selectors of flavors that some queue or cohort has quota of, and of Volcano's pools."""
     known = now.where.of("ResourceFlavor") if now.where is not None else {}
     for name in {flavor for rows in amounts(now).values() for (flavor, _), row in rows.items() if row.nominal}:
-        yield from ((known.get(name, {}).get("spec") or {}).get("nodeLabels") or {}).items()
-    yield from ((POOL, pool) for queue in now.cluster.queues_of("volcano").values() for pool in queue.nominal_quota)
+        if labels := (known.get(name, {}).get("spec") or {}).get("nodeLabels"):
+            yield labels
+    selectors = now.cluster.selectors
+    for queue in now.cluster.queues_of("volcano").values():
+        yield from (selectors[pool] for pool in queue.nominal_quota if pool in selectors)
 
 
 def where(now: Decided, room: Room) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from trainyard.base.labels import POOL
+from trainyard.base.pools import pools_with
 from trainyard.faces.pictures.decided import Decided
 from trainyard.judge.admission.inventory import nodes
 from trainyard.judge.admission.witness import amount
@@ -61,10 +61,11 @@ def seat_pods(decided: Decided) -> dict[str, Room]:
 
 def rooms(cluster: Cluster) -> Iterator[Room]:
     """Yield the empty hosts of a cluster."""
+    selectors = cluster.selectors
     for value in nodes(cluster):
         if value["kind"] == "Node":
             name, labels = value["metadata"]["name"], value["metadata"]["labels"]
-            pool = labels[POOL]
+            (pool,) = pools_with(labels, selectors)
             seats = {place: Seat(numa) for place, numa in devices(cluster, pool).items()}
             yield Room(name, pool, labels, seats, float(available(cluster.pools[pool]).cpus))
 

@@ -170,7 +170,7 @@ class Outcomes:
             return "never fits"
         if outlook.perhaps and word.startswith("fits"):
             return "may fit"
-        return gangs.word(bid, outlook.pods) if bid.gang and word == "fits" else word
+        return gangs.word(bid, self.where, outlook.pods) if bid.gang and word == "fits" else word
 
     def by(self, bid: Bidder) -> By:
         """Return the decider of a job's word: Kueue, Volcano, or machines."""

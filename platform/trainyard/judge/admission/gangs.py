@@ -13,7 +13,7 @@ from typing import Any
 
 from trainyard.base.errors import SpecError
 from trainyard.base.labels import POOL
-from trainyard.base.pools import selected_pools
+from trainyard.base.pools import Selectors, selected_pools
 from trainyard.judge.admission.arrivals import Arrival, of_set
 from trainyard.judge.admission.job_workloads import Bidder
 from trainyard.judge.admission.machines import Fit, Machines
@@ -129,17 +129,17 @@ def started_pods(found: Fit | None) -> Mapping[str, int]:
 
 def witness(bid: Bidder, where: Site, there: Mapping[str, int], found: Fit | None = None) -> str:
     """Return the pools of a job with the pods that are there, and the hosts that they are placed on, where known."""
-    said = [answer(bid, there)]
+    said = [answer(bid, where.cluster.selectors, there)]
     lack = fewer(bid.workloads, said)
     return (f"{lack}; " if lack else "") + places(where, said, found, noun="pool")
 
 
-def word(bid: Bidder, there: Mapping[str, int]) -> Word:
+def word(bid: Bidder, where: Site, there: Mapping[str, int]) -> Word:
     """Return how a job that is started fits while it is alone."""
-    return "fits partially" if there and fewer(bid.workloads, [answer(bid, there)]) else "fits"
+    return "fits partially" if there and fewer(bid.workloads, [answer(bid, where.cluster.selectors, there)]) else "fits"
 
 
-def answer(bid: Bidder, there: Mapping[str, int]) -> dict[str, Any]:
+def answer(bid: Bidder, selectors: Selectors, there: Mapping[str, int]) -> dict[str, Any]:
     """Return the pools and requests of a job's pod sets in the form of Kueue's answers.
 
     Of a job of which nothing is there it is what it needs at the least.
@@ -153,7 +153,7 @@ def answer(bid: Bidder, there: Mapping[str, int]) -> dict[str, Any]:
         usage = {
             name: amount_text(name, count * amount_of(asked, name)) for asked in [pod(set_).pod.asked] for name in asked
         }
-        flavors = {POOL: next(iter(selected_pools(spec)), ANY_POOL)}
+        flavors = {POOL: next(iter(selected_pools(spec, selectors)), ANY_POOL)}
         rows.append({"name": set_["name"], "count": count, "flavors": flavors, "usage": usage})
     return {"podSets": rows}
 

@@ -9,8 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from trainyard.base.errors import SpecError
-from trainyard.base.labels import HOSTNAME, NAMESPACE, POOL
+from trainyard.base.labels import HOSTNAME, NAMESPACE
 from trainyard.base.manifests import identity_of
+from trainyard.base.pools import pools_with
 from trainyard.base.quantities import Quantity
 from trainyard.judge.admission.coming_nodes import with_nodes
 from trainyard.judge.admission.inventory import nodes
@@ -153,7 +154,13 @@ class Site:
 
     def pool_of(self, host: str) -> str:
         """Return the pool of a node."""
-        return str(self.nodes[host]["metadata"]["labels"][POOL])
+        return self._pools[host]
+
+    @cached_property
+    def _pools(self) -> Mapping[str, str]:
+        selectors = self.cluster.selectors
+        found = {name: pools_with(node["metadata"]["labels"], selectors) for name, node in self.nodes.items()}
+        return {name: pools[0] for name, pools in found.items() if pools}
 
     @cached_property
     def kinds(self) -> dict[str, dict[str, Object]]:

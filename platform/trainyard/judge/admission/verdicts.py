@@ -142,7 +142,7 @@ def by_volcano(ask: Ask, crowd: Crowd, others: Sequence[str], full: Mapping[str,
     detail = verdict.detail + gangs.order_note(ask, others, full)
     if lack := placed.otherwise(fit):
         return replace(verdict, word="may fit", by="machines", detail=placed.perhaps(detail, lack))
-    return replace(verdict, word="fits alone" if others else gangs.word(ask, there), detail=detail)
+    return replace(verdict, word="fits alone" if others else gangs.word(ask, crowd.where, there), detail=detail)
 
 
 def together(asked: Sequence[Ask], standing: Mapping[str, Objects], where: Site) -> list[Bidder]:

@@ -23,7 +23,7 @@ LABELS = (
 def generation(world: World, pods: Pods) -> Generation | None:
     """Return the generation of the GPUs that pods select, None if unknown; of several pools the one that lacks most."""
     selector = pods.spec.get("nodeSelector")
-    named = [name for pool in selected_pools(pods.spec) for name in of_pool(world, pool)]
+    named = [name for pool in selected_pools(pods.spec, world.selectors) for name in of_pool(world, pool)]
     selected = {key: value for key, value in selector.items() if isinstance(value, str)} if selector else {}
     labelled = [selected[label] for label in LABELS if label in selected]
     if not named and not labelled:

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any
 
 from trainyard.base.documents import load
-from trainyard.base.labels import POOL
 from trainyard.base.manifests import ANY, Identity, Manifest, strings
+from trainyard.base.pools import pools_with, selected_pools
 from trainyard.judge.policies.world import Pods, TrainingJob, World
 
 GROUP = "kueue.x-k8s.io"
@@ -196,10 +196,15 @@ def configurations(world: World) -> Iterator[Mapping[str, Any]]:
                 yield value
 
 
+def may_be_of(world: World, labels: Mapping[str, str], pools: Sequence[str]) -> bool:
+    """Say whether a flavor with such labels may be of one of some pools; those that no pool is known of may."""
+    known = selected_pools({"nodeSelector": dict(labels)}, world.selectors)
+    return not pools or not known or known[0] in pools
+
+
 def pool_of(world: World, labels: Mapping[str, str]) -> tuple[str, Mapping[str, str]] | None:
     """Return the described pool with such labels, and all labels of its nodes; None if there is none."""
     from trainyard.render.sizing.gpus import labels as of_nodes  # what needs no inventory starts without
 
-    name = labels.get(POOL, "")
-    pool = world.inventory.pools.get(name) if world.inventory else None
-    return None if pool is None else (name, of_nodes(name, pool))
+    names = pools_with(labels, world.selectors)
+    return (names[0], of_nodes(names[0], world.inventory.pools[names[0]])) if world.inventory and names else None

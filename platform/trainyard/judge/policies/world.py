@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from trainyard.base.documents import Path
 from trainyard.base.labels import NETWORKS, QUEUE, networks
 from trainyard.base.manifests import Identity, Manifest, strings, value_at
+from trainyard.base.pools import Selectors
 from trainyard.base.quantities import Quantity
 from trainyard.judge.policies.amounts import Need, needs
 from trainyard.judge.policies.mounted import mounted_texts
@@ -196,6 +197,11 @@ class World:
     inventory: Cluster | None = None
     complete: bool = True
     """Whether the objects are all that the cluster has: else what is not among them may be there all the same."""
+
+    @cached_property
+    def selectors(self) -> Selectors:
+        """The labels that select the nodes of each pool of the inventory, by its name."""
+        return self.inventory.selectors if self.inventory else {}
 
     @cached_property
     def _by_kind(self) -> Mapping[str, list[Manifest]]:

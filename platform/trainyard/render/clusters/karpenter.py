@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.base.documents import Path
-from trainyard.base.labels import POOL
+from trainyard.base.pools import selector_of
 from trainyard.render.clusters.nodes import files
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing import gpus
@@ -23,6 +23,8 @@ AWS = "karpenter.k8s.aws"
 
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 CAPACITY_TYPE = "karpenter.sh/capacity-type"
+NODE_POOL = "karpenter.sh/nodepool"
+"""Labels that Karpenter gives every node: its type, how it is paid for, and its NodePool's name."""
 
 NAME = "karpenter"
 
@@ -46,7 +48,9 @@ def resources(cluster: Cluster) -> Iterator[Resource]:
             yield make_object(f"{AWS}/v1", "EC2NodeClass", name, (*at, "nodeClass"), spec)
         if pages := huge_pages(pool.node):
             capacity = {resource: amount(count) for resource, count in pages.items()}
-            spec = {"requirements": [*instances(pool), requirement(POOL, name)], "capacity": capacity}
+            own = selector_of(name, pool.selector).items()
+            selecting = [requirement(key, value) for key, value in own if key != INSTANCE_TYPE]
+            spec = {"requirements": [*instances(pool), *selecting], "capacity": capacity}
             yield make_object(f"{GROUP}/v1alpha1", "NodeOverlay", name, ("pools", name, "shape"), spec)
 
 
@@ -81,8 +85,14 @@ def node_pool(name: str, pool: Pool, scaling: Scaling) -> dict[str, Any]:
 
 
 def labels(name: str, pool: Pool) -> dict[str, str]:
-    """Return the labels that Karpenter gives the nodes; it knows those of the shape by itself, or drivers add them."""
-    return dict(sorted({**gpus.configured_labels(name, pool), **pool.labels, POOL: name}.items()))
+    """Return the labels that Karpenter gives the nodes; it knows those of the shape by itself, or drivers add them.
+
+    A label that selects the nodes is given in any case but where a requirement or Karpenter itself brings it: it starts
+    no node for pods that select a label unknown to it.
+    """
+    by_itself = {INSTANCE_TYPE, CAPACITY_TYPE, NODE_POOL}
+    selecting = {key: value for key, value in selector_of(name, pool.selector).items() if key not in by_itself}
+    return dict(sorted({**gpus.configured_labels(name, pool), **pool.labels, **selecting}.items()))
 
 
 def capacity_type(pool: Pool) -> str:

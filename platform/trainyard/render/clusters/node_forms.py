@@ -115,7 +115,8 @@ def openshift(needs: Needs) -> Iterator[PlainFile]:
     role = f"trainyard-{needs.pool}"
     roles = {"key": f"{OPENSHIFT}/role", "operator": "In", "values": ["worker", role]}
     labels = {POOL: needs.pool}
-    spec = {"machineConfigSelector": {"matchExpressions": [roles]}, "nodeSelector": {"matchLabels": labels}}
+    nodes = {"matchLabels": dict(needs.selector)}
+    spec = {"machineConfigSelector": {"matchExpressions": [roles]}, "nodeSelector": nodes}
     yield of_openshift(needs, "MachineConfigPool", role, labels, spec)
     if needs.kubelet is not None:
         spec = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from trainyard.base.documents import Path, dump
@@ -46,6 +46,8 @@ class Needs:
     """Kernel modules that are loaded when the node starts."""
     block: tuple[str, ...] = ()
     """Kernel modules that are not loaded for a device."""
+    selector: Mapping[str, str] = field(default_factory=dict)
+    """The labels that select the nodes."""
 
     @property
     def at(self) -> Path:

@@ -28,6 +28,7 @@ def needs(cluster: Cluster, name: str) -> Needs:
     locks = fabric_type(cluster).locks_memory and fabric_type(cluster).reaches(cluster, name)
     return Needs(
         pool=name,
+        selector=cluster.selector_of(name),
         runtime=cluster.system_of(name).runtime or "containerd",
         kubelet=kubelet_fields(cluster, name),
         open_devices=pool.device_access == "udev",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from trainyard.base.documents import Path
-from trainyard.base.labels import NAMESPACE, OURS, POOL, SYNC_WAVE, TEAM
+from trainyard.base.labels import NAMESPACE, OURS, SYNC_WAVE, TEAM
 from trainyard.render.clusters import gke_networks, provisioning, volcano
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing.quota import amounts, covered_resources
@@ -79,9 +79,9 @@ def queueing_objects(cluster: Cluster) -> Iterator[Resource]:
 
 
 def flavor(cluster: Cluster, name: str, pool: Pool) -> dict[str, Any]:
-    """Return a flavor: the label of the pool's nodes, which every run of the pool selects too, and past its taints."""
+    """Return a flavor: the labels of the pool's nodes, which every run of the pool selects too, and past its taints."""
     return {
-        "nodeLabels": {POOL: name},
+        "nodeLabels": cluster.selector_of(name),
         "tolerations": pool.tolerations() or None,
         "topologyName": TOPOLOGY if cluster.levels_of(name) else None,
     }

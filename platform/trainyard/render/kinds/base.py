@@ -14,7 +14,7 @@ from trainyard.render.parts import contract, gang, pods, security
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing import WORKER, RoleSpec, Sized, Sizing
 from trainyard.specs import Scheduler
-from trainyard.specs.run import Run
+from trainyard.specs.run import Run, left_out
 from trainyard.upstream.workloads import Carrier, carrier
 
 NOT_WORTH_A_RETRY = (2, 126, 127)
@@ -49,9 +49,15 @@ class Resolved:
         given = self.run.job.kind
         why = "kind of the job" if given else "the cluster's first kind that the launcher can use"
         yield "kind", Sized(self.kind.name, why)
-        if len(self.run.pools) > 1:
+        others = left_out(self.run.job, self.run.cluster)
+        if len(self.run.pools) > 1 or others:
             chosen = "pool" if self.run.job.gpu_memory is None else "gpuMemory"
-            why = f"{chosen} of the job; Kueue takes one of them, in the order of queue {self.run.job.queue}"
+            why = f"{chosen} of the job"
+            if len(self.run.pools) > 1:
+                why += f"; Kueue takes one of them, in the order of queue {self.run.job.queue}"
+            if others:
+                vendors = " and ".join(sorted(self.run.job.gpu_vendors))
+                why += f"; not {' or '.join(others)}: the image is for GPUs of {vendors}"
             yield "pools", Sized(" or ".join(self.run.pools), why)
         yield from self.kind.facts(self.run)
         yield from self.sizing.facts()

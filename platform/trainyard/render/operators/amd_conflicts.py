@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from trainyard.base.documents import Path
-from trainyard.base.labels import POOL
 from trainyard.render.operators.base import Conflict, Site
 from trainyard.render.operators.stated_values import check_tolerations, if_false, if_true, stated
 from trainyard.specs import Pool
@@ -38,8 +37,9 @@ def conflicts(site: Site, systems: Mapping[str, System], profiles: Mapping[str, 
         return
     pools = {name: site.cluster.pools[name] for name in systems}
     selector = stated(site, f"{SPEC}.selector")
-    if isinstance(selector, Mapping) and POOL in selector:
-        message = f"{SPEC}.selector gives all pools the label {POOL} of one; remove it"
+    selecting = {label for name in systems for label in site.cluster.selector_of(name)}
+    if isinstance(selector, Mapping) and (shared := sorted(selecting & selector.keys())):
+        message = f"{SPEC}.selector gives all pools the label {shared[0]} of one; remove it"
         yield Conflict(f"{SPEC}.selector", message, VALIDATORS)
     yield from check_driver(site, systems)
     yield from check_plugin(site)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trainyard.base.labels import POOL
+from trainyard.base.pools import selector_of
 from trainyard.render.operators import amd_conflicts
 from trainyard.render.operators.base import Conflict, Operator, Site, complete_sections, merge, tolerations
 from trainyard.render.parts.objects import Resource
@@ -115,7 +115,7 @@ def device_config(name: str, pool: Pool, components: Mapping[str, Any]) -> dict[
     image = {part: found.get("image") for part, found in components.items()}
     past = tolerations([pool]) or None
     return {
-        "selector": {POOL: name},
+        "selector": selector_of(name, pool.selector),
         "commonConfig": {"initContainerImage": image.get("init")},
         **manager(name, pool, components),
         "devicePlugin": {

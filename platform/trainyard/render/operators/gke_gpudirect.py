@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from trainyard.base.labels import POOL
+from trainyard.base.pools import node_terms
 from trainyard.render.operators.base import Operator, Site
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing.fabrics import fabric_type
@@ -111,11 +111,13 @@ def daemon_set(site: Site, name: str, pod: Mapping[str, Any], strategy: Mapping[
 def pod_basis(site: Site, kind: Gke) -> dict[str, Any]:
     """Return the part of all pods: nodes of the fabric that have its accelerators, whatever their taints."""
     there = [name for name in site.cluster.pools if kind.reaches(site.cluster, name)]
-    wanted = [
-        {"key": POOL, "operator": "In", "values": there},
-        {"key": ACCELERATOR, "operator": "In", "values": list(kind.accelerators)},
-    ]
-    terms = {"nodeSelectorTerms": [{"matchExpressions": wanted}]}
+    card = {"key": ACCELERATOR, "operator": "In", "values": list(kind.accelerators)}
+    terms = {
+        "nodeSelectorTerms": [
+            {"matchExpressions": [*term["matchExpressions"], card]}
+            for term in node_terms(map(site.cluster.selector_of, there))
+        ]
+    }
     return {
         "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}},
         "automountServiceAccountToken": False,

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from trainyard.base.labels import POOL
 from trainyard.render.operators import gpu_values
 from trainyard.render.operators.base import Site, merge, tolerations
 from trainyard.render.parts.objects import Resource
@@ -80,7 +79,7 @@ def driver(site: Site, pool: str) -> dict[str, Any]:
         "repository": image["repository"],
         "version": version(site, pool),
         "imagePullPolicy": "IfNotPresent",
-        "nodeSelector": {POOL: pool},
+        "nodeSelector": site.cluster.selector_of(pool),
         "tolerations": tolerate([site.cluster.pools[pool]]),
         "priorityClassName": "system-node-critical",
         "upgradePolicy": {"autoUpgrade": False},

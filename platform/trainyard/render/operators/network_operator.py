@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from trainyard.base.labels import POOL
+from trainyard.base.pools import node_terms
 from trainyard.render.operators import nic_configuration
 from trainyard.render.operators import sriov_network_operator as sriov
 from trainyard.render.operators.base import Conflict, Operator, Site, tolerations
@@ -158,7 +158,7 @@ def affinity(cluster: Cluster) -> dict[str, Any]:
 
 def terms(cluster: Cluster) -> list[dict[str, Any]]:
     """Return the selector of the fabric's nodes."""
-    return [{"matchExpressions": [{"key": POOL, "operator": "In", "values": list(pools(cluster))}]}]
+    return node_terms(map(cluster.selector_of, pools(cluster)))
 
 
 def there(cluster: Cluster) -> dict[str, list[Nic]]:

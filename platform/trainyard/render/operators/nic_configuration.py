@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.base.labels import POOL
 from trainyard.render.operators.base import Site
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing.fabrics.devices import functions_per_nic
@@ -107,7 +106,7 @@ def template(cluster: Cluster, pool: str, found: list[str]) -> dict[str, Any]:
     priority = lossless_priority(cluster)
     pfc = ",".join("1" if index == priority else "0" for index in range(PRIORITIES))
     return {
-        "nodeSelector": {POOL: pool},
+        "nodeSelector": cluster.selector_of(pool),
         "nicSelector": {"nicType": cluster.pools[pool].node.nic_type, "pciAddresses": found},
         "template": {
             "linkType": "Ethernet",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from trainyard.base.labels import POOL
 from trainyard.render.operators import nic_configuration
 from trainyard.render.operators.base import Conflict, Operator, Site, merge
 from trainyard.render.operators.stated_values import check_folders, if_true, leaves, stated
@@ -101,7 +100,7 @@ def configuration(site: Site) -> Resource:
     node-role.kubernetes.io/worker (sriov-network-operator v1.6.0 pkg/consts/constants.go).
     """
     names = list(pools(site.cluster))
-    selector = {POOL: names[0]} if len(names) == 1 else {"kubernetes.io/os": "linux"}
+    selector = site.cluster.selector_of(names[0]) if len(names) == 1 else {"kubernetes.io/os": "linux"}
     if any(site.cluster.system_of(name).nic_driver == "operator" for name in names):
         selector[DRIVER_LOADED] = "false"
     configured = nic_configuration.configures(site.cluster)
@@ -155,7 +154,7 @@ def pool_config(site: Site, pool: str) -> Resource:
     """
     spec = {
         "maxUnavailable": 1,
-        "nodeSelector": {"matchLabels": {POOL: pool}},
+        "nodeSelector": {"matchLabels": site.cluster.selector_of(pool)},
         "rdmaMode": "exclusive",
     }
     return Resource(API, "SriovNetworkPoolConfig", pool, ("pools", pool), site.facts.namespace, fields={"spec": spec})
@@ -175,7 +174,7 @@ def node_policy(site: Site, pool: str, fabric: Fabric, rail: int, found: tuple[N
         "linkType": LINKS[kind],
         "mtu": fabric.mtu if kind == "ethernet" else None,
         "nicSelector": selector(found),
-        "nodeSelector": {POOL: pool},
+        "nodeSelector": cluster.selector_of(pool),
         "numVfs": functions_per_nic(cluster, cluster.pools[pool], rail),
         "resourceName": pool_resource(cluster, rail),
     }

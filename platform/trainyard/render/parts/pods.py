@@ -6,11 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from trainyard.base.labels import JOB, MAY_BE_FORCED, POOL, RUN, TEAM
+from trainyard.base.labels import JOB, MAY_BE_FORCED, RUN, TEAM
+from trainyard.base.pools import node_terms
 from trainyard.render.parts import identity, mounts, network, security, storage
 from trainyard.render.parts.containers import Process, complete_container, trainer
 from trainyard.render.sizing import WORKER, RoleSize, Sizing
 from trainyard.render.sizing.companions import of_job
+from trainyard.specs import Cluster
 from trainyard.specs.run import Run
 
 KEEP = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}
@@ -104,7 +106,7 @@ def spec(run: Run, sizing: Sizing, size: RoleSize, process: Process, container: 
         **network.of_node(size),
         "automountServiceAccountToken": job.service_account is not None,
         "enableServiceLinks": False,
-        **on_pools(size),
+        **on_pools(run.cluster, size),
         "terminationGracePeriodSeconds": sizing.grace.value,
         "imagePullSecrets": [{"name": name} for name in job.image_pull_secrets],
         "securityContext": security.pod(
@@ -125,15 +127,15 @@ def spec(run: Run, sizing: Sizing, size: RoleSize, process: Process, container: 
     }
 
 
-def on_pools(size: RoleSize) -> dict[str, Any]:
+def on_pools(cluster: Cluster, size: RoleSize) -> dict[str, Any]:
     """Return the fields that keep a pod on its pool, or on any of several.
 
     Kueue gives the pods of several the flavor of one, of those whose labels match the affinity, and selects its nodes
     as they start (kueue v0.19.2 pkg/scheduler/flavorassigner/flavorassigner.go flavorSelector).
     """
     if not size.pools:
-        return {"nodeSelector": {POOL: size.pool}}
-    terms = [{"matchExpressions": [{"key": POOL, "operator": "In", "values": list(size.pools)}]}]
+        return {"nodeSelector": cluster.selector_of(size.pool)}
+    terms = node_terms(map(cluster.selector_of, size.pools))
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
     return {"affinity": {"nodeAffinity": required}}
 

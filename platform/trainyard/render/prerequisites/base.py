@@ -53,6 +53,12 @@ def names_text(names: Sequence[str]) -> str:
     return ", ".join(names) if len(names) <= 4 else f"{', '.join(names[:3])} and {len(names) - 3} more"
 
 
+def labels_text(site: Site, pool: str) -> str:
+    """Return the labels that select the nodes of a pool, in words."""
+    pairs = [f"`{key}={value}`" for key, value in site.cluster.selector_of(pool).items()]
+    return f"the label{'s' if len(pairs) > 1 else ''} {' and '.join(pairs)}"
+
+
 def of_pools(names: Sequence[str]) -> str:
     """Return pools as the subject of a sentence, such as `nodes of pools a, b`."""
     return f"nodes of {'pool' if len(names) == 1 else 'pools'} {', '.join(names)}"

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from trainyard.base.findings import count_of
-from trainyard.base.labels import HOSTNAME, POOL
+from trainyard.base.labels import HOSTNAME
 from trainyard.render.clusters import node_files
 from trainyard.render.clusters.nodes import PROCESSES, few_processes, needs
 from trainyard.render.operators.install import bundlers
-from trainyard.render.prerequisites.base import Prerequisite, Site, names_text, of_pools
+from trainyard.render.prerequisites.base import Prerequisite, Site, labels_text, names_text, of_pools
 from trainyard.render.prerequisites.questions import (
     NodeKernel,
     NodeLabels,
@@ -63,18 +63,26 @@ def pools(site: Site) -> Iterator[Prerequisite]:
             f"the taint{'s' if len(taints) > 1 else ''} {names_text([f'`{taint}`' for taint in taints])} and no other"
         )
         yield Prerequisite(
-            f"{count_of(pool.nodes, 'node')} with the label `{POOL}={name}` and {words if taints else 'no taint'}",
+            f"{count_of(pool.nodes, 'node')} with {labels_text(site, name)} and {words if taints else 'no taint'}",
             "flavor and pods of the pool select this label and tolerate only these taints; the quota counts the nodes",
             ("pools", name),
             "; ".join(
                 [
-                    f"`kubectl label node NODE {POOL}={name}`",
+                    how_labelled(site, name),
                     *(f"`kubectl taint node NODE {taint}`" for taint in taints),
                 ]
             ),
             PoolNodes(name, pool.nodes, taints),
         )
         yield amounts(site, name)
+
+
+def how_labelled(site: Site, name: str) -> str:
+    """Return how the nodes of a pool get the labels that select them."""
+    if site.cluster.pools[name].selector is not None:
+        return "have whoever makes the nodes set it, or correct `selector` of the pool"
+    pairs = (f"{key}={value}" for key, value in site.cluster.selector_of(name).items())
+    return f"`kubectl label node NODE {' '.join(pairs)}`"
 
 
 def amounts(site: Site, name: str) -> Prerequisite:

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from trainyard.base.findings import count_of
 from trainyard.base.labels import POOL
-from trainyard.render.prerequisites.base import Prerequisite, Site, names_text, of_pools
+from trainyard.render.prerequisites.base import Prerequisite, Site, labels_text, names_text, of_pools
 from trainyard.render.prerequisites.questions import Definitions, PoolNodes
 from trainyard.render.sizing.node import huge_pages
+from trainyard.specs import Cluster
 from trainyard.specs.models.scaling import NodeClass
 from trainyard.upstream.pods.taints import Taint
 
@@ -31,15 +32,25 @@ def pools(site: Site) -> Iterator[Prerequisite]:
             "controllers run there, those too that start nodes; a pool without nodes starts none by itself",
             ("pools",),
             "make a small group of nodes without GPUs",
-            look=f"`kubectl get nodes -l '!{POOL}'`",
+            look=f"`kubectl get nodes -l '{','.join(outside(cluster))}'`",
         )
+
+
+def outside(cluster: Cluster) -> Iterator[str]:
+    """Yield the conditions on labels, as kubectl reads them, of nodes that are of no pool."""
+    values: dict[str, list[str]] = {}
+    for selector in cluster.selectors.values():
+        key, value = next(iter(selector.items()))
+        values.setdefault(key, []).append(value)
+    for key, listed in values.items():
+        yield f"!{key}" if key == POOL else f"{key} notin ({','.join(listed)})"
 
 
 def node_group(site: Site, name: str) -> Prerequisite:
     """Return the group of nodes of which cluster-autoscaler, or the provider, starts some."""
     pool = site.cluster.pools[name]
     taints = tuple(Taint(taint.key, taint.value, taint.effect) for taint in pool.taints)
-    marks = [f"the label `{POOL}={name}`", *(f"the taint `{taint}`" for taint in taints)]
+    marks = [labels_text(site, name), *(f"the taint `{taint}`" for taint in taints)]
     return Prerequisite(
         f"the autoscaler starts {pool.lasting_nodes} to {count_of(pool.nodes, 'node')} with {names_text(marks)}",
         "flavor and pods of the pool select this label and tolerate only these taints; the quota counts all nodes",

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from trainyard.base.labels import POOL
+from trainyard.base.pools import selector_of
 from trainyard.base.system.once import once
 from trainyard.specs import Job, Pool
 from trainyard.specs.gpus import model_of
@@ -221,7 +221,7 @@ def is_placeable(places: tuple[Place, ...], taken: frozenset[int]) -> bool:
 
 def labels(name: str, pool: Pool) -> dict[str, str]:
     """Return the labels of a pool's nodes: their shape's, what their GPUs make of it, and the pool's own."""
-    return {**pool.node.labels, **configured_labels(name, pool), **pool.labels, POOL: name}
+    return {**pool.node.labels, **configured_labels(name, pool), **pool.labels, **selector_of(name, pool.selector)}
 
 
 def configured_labels(name: str, pool: Pool) -> dict[str, str]:

@@ -17,7 +17,7 @@ from trainyard.render.parts import gang, network
 from trainyard.render.sizing import nvlink
 from trainyard.render.sizing.base import Attached
 from trainyard.render.sizing.fabrics import Share, fabric_type
-from trainyard.render.tenancy import daemons
+from trainyard.render.tenancy import daemons, placing
 from trainyard.specs import Cluster, Repository, Team
 from trainyard.specs.shapes import is_known_shape
 from trainyard.upstream.workloads.base import Object
@@ -90,7 +90,7 @@ def of(
         "taints": sorted(
             {str(toleration["key"]) for pool in cluster.pools.values() for toleration in pool.tolerations()}
         ),
-        "gpupools": sorted(gpu_pools(cluster)),
+        **placing.lists(cluster, frozenset(gpu_pools(cluster))),
         "capabilities": BASELINE if level == "baseline" else RESTRICTED,
         "grace": (str(cluster.longest_grace_seconds),),
         "networks": sorted(

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from trainyard.base.labels import POOL
+from trainyard.render.tenancy import placing
 from trainyard.render.tenancy.amounts import amount
 from trainyard.render.tenancy.fabric import OWN, of, own_containers
 from trainyard.render.tenancy.rights import inner
@@ -37,14 +37,10 @@ def is_far(pod: Any, about: About) -> bool:
 
     Those that say no pool may get to any, by affinity or by their queue.
     """
-    pools = about.allowance.lists["gpupools"]
-    return not pools or inner(pod, "nodeSelector").get(POOL, pools[0]) not in pools
+    return placing.is_far(inner(pod, "nodeSelector"), about.allowance.lists)
 
 
-IS_FAR = (
-    "size(variables.gpupools) == 0 || "
-    f"!({{x}}.?nodeSelector[?'{POOL}'].orValue(variables.gpupools[0]) in variables.gpupools)"
-)
+IS_FAR = f"size(variables.{placing.POOLS}) == 0 || isFar({{x}})"
 
 
 def sees_its_own(containers: Sequence[Mapping[str, Any]]) -> bool:

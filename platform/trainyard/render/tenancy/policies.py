@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from trainyard.base.labels import NAMESPACE
-from trainyard.render.tenancy import pods
+from trainyard.render.tenancy import placing, pods
 from trainyard.render.tenancy.allowance import GROUP, PAIRS, SEPARATOR, WHOLE, attached_parts
 from trainyard.render.tenancy.containers import CONTAINER
 from trainyard.render.tenancy.devices import BLIND, BLIND_BESIDE
@@ -45,7 +45,8 @@ TYPE = "kubernetes.io/service-account-token"
 
 LISTS = (
     *("level", "host", "registries", "keys", "queues", "priorities", "accounts", "secrets", "configmaps", "claims"),
-    *("scratch", "schedulers", "runtimeclasses", "taints", "gpupools", "capabilities", "grace", "networks", "pairs"),
+    *("scratch", "schedulers", "runtimeclasses", "taints", "gpupools", "freepools", "capabilities", "grace"),
+    *("networks", "pairs"),
     *("hostpaths", "images", "commands", "needs", "daemons", "daemonenv", "daemonmounts", "daemonvolumes"),
     *("daemonprobes", "daemononly", "runtimes", "claimtemplates", "channels", "attaching", "wholenodes", "rails"),
 )
@@ -84,19 +85,24 @@ def policies(name: str, cluster: Cluster) -> Iterator[tuple[str, dict[str, Any]]
     """Yield the policies of a cluster, by name: each the `spec`."""
     asked = conditions(name, cluster)
     rules = [*rules_of(specs_of_runs()), *rules_of(other_objects())]
-    yield NAMES[0], spec(asked, rules, [whole_variable(), *every()], list(objects()))
+    yield NAMES[0], spec(asked, rules, [whole_variable(), *every()], in_cluster(objects(), cluster))
     yield (
         NAMES[1],
         spec(
             asked,
             list(rules_of(dict.fromkeys(carrier_kinds()))),
             [whole_variable(), *every(), *templates()],
-            list(of_pods()),
+            in_cluster(of_pods(), cluster),
         ),
     )
     yield NAMES[2], spec(asked, [SECRETS], [whole_variable()], list(keys()))
     if any(part.sidecars for part in attached_parts(cluster)):
         yield NAMES[3], spec([PEOPLE], [SHELLS], [whole_variable()], [shell()])
+
+
+def in_cluster(validations: Iterable[Validation], cluster: Cluster) -> list[Validation]:
+    """Return validations as they are written for a cluster."""
+    return [{**one, "expression": placing.in_cluster(one["expression"], cluster)} for one in validations]
 
 
 def binding(policy: str, cluster: Cluster) -> dict[str, Any]:

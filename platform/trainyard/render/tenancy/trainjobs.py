@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trainyard.base.labels import NETWORKS, POOL
-from trainyard.render.tenancy import attached, disks, pods
+from trainyard.base.labels import NETWORKS
+from trainyard.render.tenancy import attached, disks, placing, pods
 from trainyard.render.tenancy.amounts import COVERS
 from trainyard.render.tenancy.devices import SAID, asks, has_gpus_cel
 from trainyard.render.tenancy.fabric import of
@@ -82,12 +82,12 @@ OF_JOBSET = patch(metadata=OF_INNER, spec=patch(replicatedJobs=Items(patch(name=
 PATCH = patch(manager=ANY, time=ANY, trainingRuntimeSpec=patch(template=OF_JOBSET))
 
 
-def patched_pools(patch: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the jobs of a runtime for whose pods a patch names a pool, each with the pool."""
-    for job in of(inner(inner(inner(patch, "trainingRuntimeSpec"), "template"), "spec"), "replicatedJobs"):
-        selector = inner(inner(inner(inner(inner(job, "template"), "spec"), "template"), "spec"), "nodeSelector")
-        if POOL in selector:
-            yield str(job.get("name")), selector[POOL]
+def patched_selectors(value: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the jobs of a runtime whose pods patches speak of, each with the node selector that they give these."""
+    for patch in of(value, "runtimePatches"):
+        for job in of(inner(inner(inner(patch, "trainingRuntimeSpec"), "template"), "spec"), "replicatedJobs"):
+            body = inner(inner(inner(inner(job, "template"), "spec"), "template"), "spec")
+            yield str(job.get("name")), inner(body, "nodeSelector")
 
 
 def is_sized(value: Any, about: About) -> bool:
@@ -100,20 +100,28 @@ def sees_its_own(value: Any, about: About) -> bool:
 
     A patch may say that nodes of the platform's runtime are on a pool without any.
     """
-    trainer, pools = inner(value, "trainer"), about.allowance.lists["gpupools"]
+    trainer, lists = inner(value, "trainer"), about.allowance.lists
     given = inner(trainer, "resourcesPerNode")
-    if not pools or not given or asks(given) or any(variable.get("name") == GPUS for variable in of(trainer, "env")):
+    if (
+        not lists[placing.POOLS]
+        or not given
+        or asks(given)
+        or any(variable.get("name") == GPUS for variable in of(trainer, "env"))
+    ):
         return True
-    found = [patch_ for patch in of(value, "runtimePatches") for patch_ in patched_pools(patch)]
-    far = NODE in dict(found) and not any(pool in pools for _, pool in found)
-    return far and not is_own(inner(value, "runtimeRef"), about)
+    found = [*patched_selectors(value)]
+    far = any(job == NODE and placing.is_far(selector, lists) for job, selector in found)
+    return (
+        far
+        and not any(placing.is_near(selector, lists) for _, selector in found)
+        and not is_own(inner(value, "runtimeRef"), about)
+    )
 
 
 def stays(value: Any, about: About) -> bool:
     """Whether no patch gets the pods of the run's own runtime to GPUs: what is right elsewhere may not be there."""
-    pools = about.allowance.lists["gpupools"]
-    found = [patch_ for patch in of(value, "runtimePatches") for patch_ in patched_pools(patch)]
-    return not is_own(inner(value, "runtimeRef"), about) or not any(pool in pools for _, pool in found)
+    near = any(placing.is_near(selector, about.allowance.lists) for _, selector in patched_selectors(value))
+    return not is_own(inner(value, "runtimeRef"), about) or not near
 
 
 def is_attached(notes: Mapping[str, Any], about: About) -> bool:
@@ -141,9 +149,9 @@ def has_devices(value: Any, about: About) -> bool:
 
 IS_OWN_OF = IS_OWN.replace("{x}", "{x}.runtimeRef")
 JOBS = "p.?trainingRuntimeSpec.?template.?spec.?replicatedJobs.orValue([])"
-SELECTED = f"?template.?spec.?template.?spec.?nodeSelector[?'{POOL}']"
-NEAR = f"{JOBS}.exists(j, j.{SELECTED}.orValue('') in variables.gpupools)"
-FAR = f"{JOBS}.exists(j, j.?name.orValue('') == '{NODE}' && j.{SELECTED}.hasValue())"
+OF_JOBS = "j.?template.?spec.?template.?spec"
+NEAR = f"{JOBS}.exists(j, isNear({OF_JOBS}))"
+FAR = f"{JOBS}.exists(j, j.?name.orValue('') == '{NODE}' && isNamed({OF_JOBS}))"
 PATCHES = "{x}.?runtimePatches.orValue([])"
 GIVEN = "{x}.?trainer.?resourcesPerNode"
 NOTES = "j.?template.?spec.?template.?metadata.?annotations.orValue({})"

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from trainyard.base import labels
-from trainyard.base.labels import POOL, PRIORITY, QUEUE
-from trainyard.base.pools import selected_pools
+from trainyard.base.labels import PRIORITY, QUEUE
+from trainyard.base.pools import Selectors, selected_pools
 
 NETWORKS = frozenset(
     {
@@ -50,27 +50,28 @@ class Reference(NamedTuple):
     name: str
 
 
-def references(value: Any) -> Iterator[Reference]:
-    """Yield the references of an object, its pod templates included; one may come several times."""
+def references(value: Any, selectors: Selectors) -> Iterator[Reference]:
+    """Yield the references of an object, its pod templates included; one may come several times.
+
+    `selectors` are the labels by which pods select each pool.
+    """
     if isinstance(value, Mapping):
         for key, item in value.items():
-            yield from field_references(key, item)
-            yield from references(item)
+            yield from field_references(key, item, selectors)
+            yield from references(item, selectors)
     elif isinstance(value, list):
         for item in value:
-            yield from references(item)
+            yield from references(item, selectors)
 
 
-def field_references(key: str, item: Any) -> Iterator[Reference]:
+def field_references(key: str, item: Any, selectors: Selectors) -> Iterator[Reference]:
     """Yield the references that one field makes by itself."""
     if isinstance(item, Mapping):
         if key == "labels":
             named = ((what, item.get(label)) for label, what in LABELS.items())
             yield from (Reference(what, name) for what, name in named if isinstance(name, str))
-        elif key == "nodeSelector" and isinstance(item.get(POOL), str):
-            yield Reference("pool", item[POOL])
-        elif key == "affinity":
-            yield from (Reference("pool", name) for name in selected_pools({key: item}))
+        elif key in {"nodeSelector", "affinity"}:
+            yield from (Reference("pool", name) for name in selected_pools({key: item}, selectors))
         elif key == "runtimeRef" and isinstance(item.get("name"), str):
             yield Reference("runtime", item["name"])
     elif isinstance(item, str):

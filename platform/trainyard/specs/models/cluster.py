@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, StrictBool, StrictStr
 
 from trainyard.base.labels import HOSTNAME
 from trainyard.base.limits import CLUSTER_NODES, COHORT_LEVELS
+from trainyard.base.pools import Selector, Selectors, pools_with, selector_of
 from trainyard.base.system.data import minors, minors_in_words
 from trainyard.base.versions import line
 from trainyard.specs.distributions import DEFAULT, Distribution, distributions
@@ -185,6 +186,24 @@ class Cluster(Spec):
         if not pool.scales:
             return None
         return (pool.scaling.by if pool.scaling else None) or self.distribution_of(pool_name).autoscaler
+
+    @property
+    def selectors(self) -> Selectors:
+        """The labels that select the nodes of each pool, by its name; everything that selects nodes reads them here."""
+        return {name: selector_of(name, pool.selector) for name, pool in self.pools.items()}
+
+    @property
+    def is_labelled_by_others(self) -> bool:
+        """Whether some pool's nodes are selected by labels that others set."""
+        return any(pool.selector is not None for pool in self.pools.values())
+
+    def selector_of(self, pool_name: str) -> dict[str, str]:
+        """Return the labels that select the nodes of a pool."""
+        return selector_of(pool_name, self.pools[pool_name].selector)
+
+    def pool_with(self, labels: Selector) -> str | None:
+        """Return the pool whose nodes have such labels; None where there is none."""
+        return next(iter(pools_with(labels, self.selectors)), None)
 
     def system_of(self, pool_name: str) -> System:
         """Return how the nodes of a pool are set up; distribution and runtime are always said."""

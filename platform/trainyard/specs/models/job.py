@@ -335,6 +335,13 @@ class Job(Spec):
         return self.image if isinstance(self.image, ImageWithSoftware) else None
 
     @property
+    def gpu_vendors(self) -> frozenset[str]:
+        """The vendors of GPUs that the software in the image is for; none where the job does not say."""
+        found = self.software
+        releases = {"nvidia": found.cuda, "amd": found.rocm} if found else {}
+        return frozenset(vendor for vendor, release in releases.items() if release is not None)
+
+    @property
     def named_pools(self) -> tuple[str, ...]:
         """The pools that `pool` names; none where `gpuMemory` stands in its place."""
         return (self.pool,) if isinstance(self.pool, str) else self.pool or ()

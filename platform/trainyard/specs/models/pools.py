@@ -159,8 +159,11 @@ class Pool(Spec):
     """How often one node fails, is drained or is taken away in 30 days; default: 0.13, or 3 for spot nodes."""
     price_per_gpu_hour: Rate | None = None
     """Price of one GPU for an hour, in any currency; the plan shows what new runs cost."""
+    selector: Annotated[Labels, Field(min_length=1)] | None = None
+    """Labels that all nodes of the pool have and no others, where others label the nodes, such as
+    `{eks.amazonaws.com/nodegroup: h100}`; default: `trainyard.dev/pool`, with the pool's name."""
     labels: Labels = {}
-    """Labels of the nodes in addition to `trainyard.dev/pool`."""
+    """Labels of the nodes in addition to those that select them."""
     taints: tuple[Taint, ...] = ()
     """Taints of the nodes, which the pool's flavor tolerates."""
     mig: Mig | None = None

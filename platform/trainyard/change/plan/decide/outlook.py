@@ -32,7 +32,7 @@ class Outlook:
 
 def outlook(change: Change, compared: Plan) -> Outlook:
     """Return the outlook of runs on the clusters that a change touches; of none where a synth refuses it."""
-    before, after = all_asked((change.base, change.now), change.memory)
+    before, after = all_asked(change.sides, change.memory)
     redeclared = change.redeclared()
     touched = {*clusters_of(compared), *redeclared} if change.verdict.told != "refused" else set()
     decided = decisions(change.sides, touched, change.read_clusters, change.memory)

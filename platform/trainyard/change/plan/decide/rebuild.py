@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from trainyard.base.memory import Memory, Table
+from trainyard.base.pools import Selectors
 from trainyard.base.system import reads
 from trainyard.base.system.cache import key
 from trainyard.change.plan.effects import Rebuild
 from trainyard.change.plan.read.shape import shape
-from trainyard.change.plan.read.two_sides import files_of, plain
+from trainyard.change.plan.read.two_sides import Sides, files_of, plain
 from trainyard.render.tree.ledgers import JobKey
 from trainyard.render.tree.snapshot import Snapshot
 
@@ -35,34 +36,39 @@ def rebuild(asked: Mapping[JobKey, Asked]) -> Rebuild:
     return Rebuild(len(asked), sum(request.gpus for request in asked.values()))
 
 
-def all_asked(sides: Iterable[Snapshot], memory: Memory) -> list[dict[JobKey, Asked]]:
-    """Return the requests of every active run of some trees; runs that were seen before are not read.
+def all_asked(sides: Sides, memory: Memory) -> list[dict[JobKey, Asked]]:
+    """Return the requests of every active run of both trees; runs that were seen before are not read.
 
     It is remembered by cluster, so that little is written for a small change.
     """
     known: dict[str, Table] = {}
-    asked: dict[tuple[str, ...], Asked] = {}
+    asked: dict[str, Asked] = {}
     told = []
-    for side in sides:
+    for side, old in ((sides.base, True), (sides.now, False)):
         here = {}
+        selectors: dict[str, Selectors] = {}
         for job, entry in side.active.items():
+            cluster = job[0]
+            if cluster not in selectors:
+                selectors[cluster] = sides.selectors(cluster, old=old)
             oids = tuple(sorted(files_of(side, job, entry).values()))
-            if oids not in asked:
-                cluster = job[0]
+            labels = [str(sorted((pool, *own.items()) for pool, own in selectors[cluster].items()))]
+            parts = (*oids, *(labels if selectors[cluster] else ()))
+            name = "".join(parts) if len(parts) < 2 else key(*parts)
+            if name not in asked:
                 if cluster not in known:
                     known[cluster] = memory.table(ENTRY, cluster)
-                name = "".join(oids) if len(oids) < 2 else key(*oids)
-                asked[oids] = Asked(*known[cluster].of(name, partial(of_files, side, oids)))
-            here[job] = asked[oids]
+                asked[name] = Asked(*known[cluster].of(name, partial(of_files, side, oids, selectors[cluster])))
+            here[job] = asked[name]
         told.append(here)
     for table in known.values():
         table.save()
     return told
 
 
-def of_files(side: Snapshot, oids: Sequence[str]) -> list[Any]:
+def of_files(side: Snapshot, oids: Sequence[str], selectors: Selectors) -> list[Any]:
     """Return the fields of what a run asks for, by its files."""
     with reads.apart():  # a tree is known by its contents
         texts = list(side.read(oids))
-    found = shape([plain(text, "") for text in texts])
+    found = shape([plain(text, "") for text in texts], selectors)
     return [found.gpus, found.queue, {pool: dict(amounts) for pool, amounts in found.asks.items()}]

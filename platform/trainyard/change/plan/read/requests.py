@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from trainyard.base.pools import selected_pools
+from trainyard.base.pools import Selectors, selected_pools
 from trainyard.upstream.pods.pod import Pod
 from trainyard.upstream.workloads import PodSet
 
@@ -14,11 +14,11 @@ OR = " or "
 """Between the pools of which Kueue takes one."""
 
 
-def asks(sets: Iterable[PodSet], specs: Iterable[Any]) -> dict[str, dict[str, float]]:
+def asks(sets: Iterable[PodSet], specs: Iterable[Any], selectors: Selectors) -> dict[str, dict[str, float]]:
     """Return the requests of all pods, by pool; of several pools, by all of them."""
     found: dict[str, dict[str, float]] = {}
     for set_, spec in zip(sets, specs, strict=True):
-        total = found.setdefault(OR.join(selected_pools(spec)), defaultdict(float))
+        total = found.setdefault(OR.join(selected_pools(spec, selectors)), defaultdict(float))
         for name, amount in of_pod(spec).items():
             total[name] += set_.count * amount
     return found

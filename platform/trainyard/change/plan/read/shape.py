@@ -10,6 +10,7 @@ from typing import Any
 
 from trainyard.base.findings import count_of
 from trainyard.base.manifests import value_at
+from trainyard.base.pools import Selectors
 from trainyard.base.quantities import whole_number
 from trainyard.change.plan.read.requests import asks, cores
 from trainyard.render.parts.contract import DIR, EVERY
@@ -43,17 +44,20 @@ class Shape:
     """What all pods of a pool ask for, by pool and resource: cores, bytes, devices."""
 
 
-def shape(objects: Iterable[Any]) -> Shape:
-    """Return the shape of a run; of objects without a workload nothing is known."""
+def shape(objects: Iterable[Any], selectors: Selectors) -> Shape:
+    """Return the shape of a run; of objects without a workload nothing is known.
+
+    `selectors` are the labels by which its cluster's file says that pods select each pool.
+    """
     known = [value for value in objects if isinstance(value, Mapping)]
     for value in known:
         row = carrier_of(value)
         if row is not None and row.trains:
-            return _shape(value, row, known)
+            return _shape(value, row, known, selectors)
     return Shape()
 
 
-def _shape(value: Mapping[str, Any], row: Carrier, others: Iterable[Mapping[str, Any]]) -> Shape:
+def _shape(value: Mapping[str, Any], row: Carrier, others: Iterable[Mapping[str, Any]], selectors: Selectors) -> Shape:
     found = pod_sets_of(value, others)
     sets = [pod_set for pod_set, _ in found]
     specs = [value_at(template, ("spec",)) for _, template in found]
@@ -62,7 +66,7 @@ def _shape(value: Mapping[str, Any], row: Carrier, others: Iterable[Mapping[str,
     indices = value_at(value, ("spec", "completions"))
     if row.kind == "Job" and isinstance(indices, int) and indices > pods:
         words += f" at once, {indices} indices"
-    wanted = asks(sets, specs)
+    wanted = asks(sets, specs, selectors)
     devices = _devices(wanted.values())
     held = list(_named(devices)) or list(cores(wanted))
     words += f" with {' and '.join(held)}" if held else ""

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from trainyard.base.documents import load
 from trainyard.base.manifests import value_at
+from trainyard.base.pools import Selectors, declared_selectors
 from trainyard.base.system.repository import GENERATED, JOBS, cluster_file
 from trainyard.change.plan.read.requests import OR
 from trainyard.change.plan.read.shape import VENDORS, Shape, shape
@@ -39,11 +40,13 @@ class Run:
     """The file that its job comes from."""
     job: Any = None
     """That file's fields, None where a program makes the job."""
+    selectors: Selectors = field(default_factory=dict)
+    """The labels by which the cluster's file on this side says that pods select each pool."""
 
     @cached_property
     def shape(self) -> Shape:
         """What it is."""
-        return shape(self.objects)
+        return shape(self.objects, self.selectors)
 
     @property
     def folder(self) -> str:
@@ -84,8 +87,14 @@ class Sides:
             job = self.values(spec)[0 if old else 1] if spec.endswith(".yaml") else None
             if spec.endswith(".py") and not old and self.programs is not None:
                 job = self.programs.job(*key[1:], spec)
-            found[key] = Run(key, entry, objects, spec, job)
+            found[key] = Run(key, entry, objects, spec, job, self.selectors(key[0], old=old))
         return found
+
+    def selectors(self, cluster: str, *, old: bool) -> Selectors:
+        """Return the labels that select each pool of a cluster, as its file on one side says it; none of usual ones."""
+        file, side = cluster_file(cluster), 0 if old else 1
+        is_usual = b"selector" not in (self.spec(file)[side] or b"")  # most files need no second look
+        return {} if is_usual else declared_selectors(self.values(file)[side])
 
     def price(self, cluster: str, asks: Mapping[str, Mapping[str, float]], *, old: bool = False) -> float | None:
         """Return the price of the requested GPUs per hour, in the dearest of several pools; None without a price."""

@@ -140,8 +140,9 @@ class Declared:
         """Yield pools whose shape contradicts itself, and labels that are not theirs to set."""
         for name, pool in self.cluster.pools.items():
             path: Path = ("pools", name)
-            for label in pool.labels:
-                if label in {POOL, HOSTNAME, *self.cluster.levels.values()}:
+            for label, value in pool.labels.items():
+                stays = label == POOL and pool.selector is not None and value == name  # for runs from before it
+                if label in {POOL, HOSTNAME, *self.cluster.levels.values()} and not stays:
                     message = f"label {label!r} is set by Trainyard or differs between nodes; remove it"
                     yield POOL_LABEL.at(self.source, (*path, "labels", label), message, key=True)
             if pool.notice_seconds is not None and not pool.spot:

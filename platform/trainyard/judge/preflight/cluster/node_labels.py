@@ -53,5 +53,6 @@ def named_labels(cluster: Cluster) -> Iterator[tuple[Path, str, bool]]:
     for index, entry in enumerate(cluster.topology):
         yield from ((("topology", index, level), label, False) for level, label in entry.items())
     for name, pool in cluster.pools.items():
+        yield from ((("pools", name, "selector", label), label, True) for label in pool.selector or {})
         yield from ((("pools", name, "labels", label), label, True) for label in pool.labels)
         yield from ((("pools", name, "taints", at, "key"), taint.key, False) for at, taint in enumerate(pool.taints))

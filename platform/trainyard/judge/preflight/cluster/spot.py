@@ -49,9 +49,10 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
 def statements(name: str, pool: Pool) -> Iterator[tuple[Path, str, bool]]:
     """Yield the labels and taints that say whether nodes are spot nodes, with their places and what each says."""
     at: Path = ("pools", name)
-    for label, value in pool.labels.items():
-        if (spot := is_spot(label, value)) is not None:
-            yield (*at, "labels", label), f"label {label!r}", spot
+    for field, labels in (("selector", pool.selector or {}), ("labels", pool.labels)):
+        for label, value in labels.items():
+            if (spot := is_spot(label, value)) is not None:
+                yield (*at, field, label), f"label {label!r}", spot
     for index, taint in enumerate(pool.taints):
         if (spot := is_spot(taint.key, taint.value)) is not None:
             yield (*at, "taints", index, "key"), f"taint {taint.key!r}", spot

@@ -133,7 +133,7 @@ def sets(run: Resolved) -> list[Set]:
     for job in World(manifests, complete=False).training_jobs():
         pods = job.pod_sets()
         for pod in pods:
-            selected = selected_pools(pod.spec)
+            selected = selected_pools(pod.spec, run.run.cluster.selectors)
             pool = run.run.pool_name if run.run.pool_name in selected else next(iter(selected), None)
             if pool in pools:
                 elastic = least is not None and (pod.name == worker or len(pods) == 1)

@@ -14,8 +14,8 @@ from trainyard.base.rules import Rule
 from trainyard.judge.preflight.subjects import JOB, RESOLVED, RUN, OneJob, Planned
 from trainyard.render.kinds import Resolved, build, resolve
 from trainyard.render.sizing import Sized
-from trainyard.specs import Pool
-from trainyard.specs.run import Run, pools_of
+from trainyard.specs import Cluster, Job, Pool
+from trainyard.specs.run import Run, left_out, pools_of, vendor_of
 from trainyard.upstream.pods.pod import Pod
 from trainyard.upstream.workloads import carrier_of, pod_sets_of
 
@@ -53,6 +53,14 @@ GPU_MEMORY = Rule(
     source="docs/jobs.md",
 )
 
+VENDORS = Rule(
+    id="run/gpu-vendors",
+    title="The pools that gpuMemory chooses have GPUs of one vendor.",
+    why="a pod asks for GPUs of one vendor, and an image has the software for one as a rule",
+    fix="say cuda or rocm of the image, or name the pools",
+    source="docs/jobs.md",
+    layer="run",
+)
 NEAR = Rule(
     id="spec/gpu-memory-near",
     title="The unit of gpuMemory leaves out no pool.",
@@ -86,12 +94,43 @@ def check_memory(job: OneJob) -> Iterator[Finding]:
     spec, cluster = job.file.job, job.cluster
     if spec.gpu_memory is None or cluster is None or spec.queue not in cluster.queues or pools_of(spec, cluster):
         return
+    if others := left_out(spec, cluster):
+        message = (
+            f"image has software for {' and '.join(sorted(spec.gpu_vendors))}, but pool {others[0]!r} has other GPUs"
+        )
+        yield GPU_MEMORY.at(job.file.source, ("gpuMemory",), f"{message}; use an image for them, or another queue")
+        return
     pools = {name: pool for name in cluster.queues[spec.queue].nominal_quota if (pool := cluster.pools.get(name))}
     message = (
         f"no pool of queue {spec.queue!r} has {spec.min_nodes or spec.nodes} nodes with {spec.gpus_per_node} GPUs of "
         f"{spec.gpu_memory}; {memories(pools)}"
     )
     yield GPU_MEMORY.at(job.file.source, ("gpuMemory",), message)
+
+
+@JOB.check()
+def check_vendors(job: OneJob) -> Iterator[Finding]:
+    """Yield GPUs of several vendors among which `gpuMemory` leaves the choice."""
+    spec, cluster = job.file.job, job.cluster
+    if spec.gpu_memory is None or cluster is None:
+        return
+    pools = by_vendor(spec, cluster)
+    if len(pools) > 1:
+        (one, first), (other, second), *_ = pools.items()
+        message = (
+            f"gpuMemory chooses pools {first!r} ({one}) and {second!r} ({other}); "
+            "say cuda or rocm of the image, or name pools"
+        )
+        yield VENDORS.at(job.file.source, ("gpuMemory",), message)
+
+
+def by_vendor(job: Job, cluster: Cluster) -> dict[str, str]:
+    """Return for each vendor of GPUs the first of a job's pools that has them."""
+    found: dict[str, str] = {}
+    for name in pools_of(job, cluster):
+        if (pool := cluster.pools.get(name)) is not None and (vendor := vendor_of(pool)) is not None:
+            found.setdefault(vendor, name)
+    return found
 
 
 @JOB.check()
@@ -132,7 +171,10 @@ def check_pod_sets(run: Resolved) -> Iterator[Finding]:
     trained = [value for value in values if (row := carrier_of(value)) is not None and row.trains]
     found = [(pods.name, value_at(pod, ("spec",))) for value in trained for pods, pod in pod_sets_of(value, values)]
     devices = run.sizing.worker.devices.keys()
-    apart = [name for name, spec in found if len(selected_pools(spec)) > 1 and devices & Pod.of(spec).asked.keys()]
+    selectors = run.run.cluster.selectors
+    apart = [
+        name for name, spec in found if len(selected_pools(spec, selectors)) > 1 and devices & Pod.of(spec).asked.keys()
+    ]
     if len(apart) > 1:
         message = (
             f"kind {run.run.kind} has GPUs in pod sets {' and '.join(apart)}, whose pools may differ; name one pool"
@@ -144,7 +186,7 @@ def check_pod_sets(run: Resolved) -> Iterator[Finding]:
 def check_pods(run: Resolved) -> Iterator[Finding]:
     """Yield the first thing in which pods for each further pool differ from those for the first."""
     names = run.run.pools
-    if len(names) == 1:
+    if len(names) == 1 or (run.run.job.gpu_memory and len(by_vendor(run.run.job, run.run.cluster)) > 1):
         return
     first, *others = (resolve(on_pool) for on_pool in run.run.on_each_pool())
     for other, name in zip(others, names[1:], strict=True):
