@@ -61,7 +61,8 @@ def check(one: OneJob) -> Iterator[Finding]:
         if spent <= bound and not why:
             return
         count = "1 GPU" if gpus == 1 else f"{gpus} GPUs"
-        takes = f"{count} for {hours:g} hours" if hours else f"{count} without a deadline"
+        length = "1 hour" if hours == 1 else f"{hours or 0:g} hours"
+        takes = f"{count} for {length}" if hours else f"{count} without a deadline"
         cause = f", and {why}" if why else ""
         field = "maxHours" if hours else "gpusPerNode"
         add = "add checkpoint" if hours else "add checkpoint and maxHours"
