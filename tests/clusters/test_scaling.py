@@ -181,3 +181,19 @@ def test_kueue_waits_for_nodes_that_start(cluster, time):
     """The time for images comes on top of the time for nodes."""
     waits = derive_configuration(cluster)["waitForPodsReady"]
     assert (waits["timeout"], waits["recoveryTimeout"]) == (time, time)
+
+
+WAITS: dict[str, tuple[Cluster, int]] = {
+    "nodes that are there": (make_cluster(), 3600),
+    "nodes that go after ten minutes": (eks(), 300),
+    "nodes that go at once": (eks(scaling={"nodeClass": CLASS, "idleMinutes": 1}), 60),
+    "nodes that stay for long": (eks(scaling={"nodeClass": CLASS, "idleMinutes": 600}), 3600),
+    "nodes that Kueue asks for": (gke(), 3600),
+}
+
+
+@pytest.mark.parametrize(("cluster", "seconds"), WAITS.values(), ids=WAITS)
+def test_kueue_tries_again_before_idle_nodes_go(cluster, seconds):
+    """A job that lacked a node finds those that came, whichever the attempt."""
+    asked = derive_configuration(cluster)["waitForPodsReady"]["requeuingStrategy"]
+    assert asked == {"timestamp": "Eviction", "backoffBaseSeconds": 60, "backoffMaxSeconds": seconds}

@@ -115,6 +115,30 @@ def test_a_job_that_cannot_shrink_is_left_in_peace():
     assert check_run(make_run(kind="Job", nodes=4, min_nodes=4))[1] == []
 
 
+COMES: dict[str, Any] = {"shape": "dgx-h100", "nodes": {"max": 4}, "scaling": {"by": "cluster-autoscaler"}}
+ASKED = {**COMES, "scaling": {"provisioning": "check-capacity.autoscaling.x-k8s.io"}}
+LATE = "minNodes counts only after all 4 nodes were ready within {}; lower nodes, or waive this"
+FIRST: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
+    "spot nodes": ({"shape": "dgx-h100", "nodes": 4, "spot": True}, {}, [LATE.format("30m0s")]),
+    "nodes that come": (COMES, {}, [LATE.format("45m0s")]),
+    "nodes that Kueue asks for, all at once": (ASKED, {}, []),
+    "nodes that are there": ({"shape": "dgx-h100", "nodes": 4}, {}, []),
+    "a Kueue that waits for no pods": (COMES, {"operators": kueue("0.18.6", values=own("health: {}\n"))}, []),
+    "all nodes at least": (COMES, {"min_nodes": 4}, []),
+}
+
+
+@pytest.mark.parametrize(("pool", "changes", "expected"), FIRST.values(), ids=FIRST)
+def test_all_nodes_of_an_elastic_job_must_come_at_first(pool, changes, expected):
+    """Kueue evicts a Job that never had all its pods, whatever minNodes and recoveryMinutes say."""
+    least = changes.get("min_nodes", 2)
+    rest = {name: value for name, value in changes.items() if name != "min_nodes"}
+    cluster = make_cluster(pools={**CLUSTER["pools"], "spot": pool}, queues=QUEUE, recovery_minutes=0, **rest)
+    run = resolve(make_run(kind="Job", cluster=cluster, pool="spot", nodes=4, min_nodes=least))
+    found = [(item.rule, item.path, item.message) for item in recovery.check_shrinks(run)]
+    assert found == [("kq-start-elastic", "minNodes", message) for message in expected]
+
+
 BUDGETS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "fewer than are lost": (
         {"nodes": 64, "restarts": 3, "max_hours": 720},

@@ -14,11 +14,15 @@ from trainyard.render.operators.base import Conflict, Operator, Site, merge
 from trainyard.render.operators.kueue_conflicts import CONFIGURATION
 from trainyard.render.sizing import nvlink
 from trainyard.specs import Cluster
+from trainyard.specs.models.scaling import Scaling
 from trainyard.specs.releases.facts import lookup
 from trainyard.upstream.workloads import carriers
 
 READY_MINUTES = 30
 """How long an admitted job may take until all its pods are ready: image pulls of tens of GB included."""
+
+BACKOFF = 60
+"""Seconds until Kueue tries a job again that did not get ready, the first time."""
 
 READY_TIMEOUT = f"{READY_MINUTES}m"
 
@@ -148,8 +152,8 @@ def recovers(cluster: Cluster) -> bool:
     return gates(cluster).get(FORCED_DELETION, derived)
 
 
-def short_of_pods(cluster: Cluster) -> int:
-    """Return the nanoseconds that Kueue leaves an admitted job short of ready pods; 0 for ever.
+def short_of_pods(cluster: Cluster, *, start: bool = False) -> int:
+    """Return the nanoseconds that Kueue leaves an admitted job short of ready pods, or of its first ones; 0 for ever.
 
     The time for the first start holds where there is none for recovery (kueue v0.19.2 apis/config/v1beta2/defaults.go).
     """
@@ -159,7 +163,7 @@ def short_of_pods(cluster: Cluster) -> int:
         waits = {} if asked else {"enable": False}
     if waits.get("enable") is False:
         return 0
-    times = (waits.get(name) for name in ("recoveryTimeout", "timeout"))
+    times = (waits.get(name) for name in (("timeout",) if start else ("recoveryTimeout", "timeout")))
     given = next((str(time) for time in times if time is not None), READY_TIMEOUT)
     try:
         return parse_duration(given)
@@ -172,8 +176,8 @@ def derive_configuration(cluster: Cluster) -> dict[str, Any]:
 
     Fields as in kueue v0.19.2 apis/config/v1beta2/configuration_types.go, numbers of its chart where nothing is said.
     Jobs without a queue are held in the namespaces of teams, so that none gets past the quota. A job that does not get
-    ready frees its quota and waits, longer each time, an hour at most, and is never given up: the count of such times
-    is for a workload's life, and nothing in Git brings back one that is set aside (pkg/workload UpdateRequeueState).
+    ready frees its quota and waits, longer each time, and is never given up: the count of such times is for a
+    workload's life, and nothing in Git brings back one that is set aside (pkg/workload UpdateRequeueState).
     Objects are never removed by Kueue: a job that it deletes would be made again at the next sync and train again.
     """
     ready = f"{READY_MINUTES + slowest_start(cluster)}m"
@@ -203,8 +207,8 @@ def derive_configuration(cluster: Cluster) -> dict[str, Any]:
             "blockAdmission": False,
             "requeuingStrategy": {
                 "timestamp": "Eviction",
-                "backoffBaseSeconds": 60,
-                "backoffMaxSeconds": 3600,
+                "backoffBaseSeconds": BACKOFF,
+                "backoffMaxSeconds": longest_wait(cluster),
             },
         },
         "integrations": integrations(cluster),
@@ -215,6 +219,16 @@ def derive_configuration(cluster: Cluster) -> dict[str, Any]:
     if shares_fairly(cluster):
         config["fairSharing"] = {"preemptionStrategies": ["LessThanOrEqualToFinalShare", "LessThanInitialShare"]}
     return config
+
+
+def longest_wait(cluster: Cluster) -> int:
+    """Return the most seconds until Kueue tries a job again that did not get ready: an hour, less where nodes scale.
+
+    Half of the time after which idle nodes go, so that those which came are still there for the job.
+    """
+    coming = [pool for pool in cluster.pools.values() if pool.scales and pool.provisioning is None]
+    idle = (30 * (pool.scaling or Scaling()).idle_minutes for pool in coming)
+    return max(BACKOFF, min((3600, *idle)))
 
 
 def slowest_start(cluster: Cluster) -> int:

@@ -50,16 +50,34 @@ SHRUNK = Rule(
     layer="queueing",
 )
 
+STARTS_WHOLE = Rule(
+    id="kq-start-elastic",
+    title="An elastic job starts where all its nodes come at first.",
+    why="Kueue evicts a job, again and again, until all its pods were ready once; only then minNodes has an effect",
+    fix="ask for as many nodes as surely come, or waive this if all of them come at some time",
+    source="kueue v0.19.2 pkg/controller/jobs/job/job_controller.go, pkg/controller/core/workload_controller.go",
+    layer="queueing",
+    severity=Severity.WARNING,
+)
+
 RARELY = 0.1
 """Nodes that a run may lose on average where nobody is warned: about one run in ten loses one."""
 
 
 @RESOLVED.check()
 def check(run: Resolved) -> Iterator[Finding]:
-    """Yield a job that gives up before its deadline or at a drain, or that Kueue stops when it shrinks."""
+    """Yield a job that gives up before its deadline or at a drain, or that Kueue stops when it lacks nodes."""
     yield from check_budget(run)
     yield from check_mortal(run)
     yield from check_saves(run)
+    yield from check_shrinks(run)
+
+
+def check_shrinks(run: Resolved) -> Iterator[Finding]:
+    """Yield a job that Kueue stops when it shrinks, or when spot or coming nodes are too few for its first start.
+
+    Nodes that Kueue asks for by a request come all at once, so that none is missing at the start.
+    """
     job, cluster = run.run.job, run.run.cluster
     shrinks = job.min_nodes is not None and job.min_nodes < job.nodes
     if (
@@ -71,13 +89,19 @@ def check(run: Resolved) -> Iterator[Finding]:
         or Kueue.name not in cluster.operators
     ):
         return
-    left = short_of_pods(cluster)
+    left, first = short_of_pods(cluster), short_of_pods(cluster, start=True)
     if left:
         message = (
             f"minNodes is {job.min_nodes}, but Kueue of {run.run.cluster_name!r} evicts jobs that lack pods for "
             f"{duration_text(left)}; remove minNodes, or set recoveryMinutes: 0"
         )
         yield SHRUNK.at(run.run.source, ("minNodes",), message)
+    elif first and any(role.pool.spot or (role.pool.scales and role.pool.provisioning is None) for role in run.specs):
+        message = (
+            f"minNodes counts only after all {job.nodes} nodes were ready within {duration_text(first)}; "
+            "lower nodes, or waive this"
+        )
+        yield STARTS_WHOLE.at(run.run.source, ("minNodes",), message)
 
 
 def check_budget(run: Resolved) -> Iterator[Finding]:
