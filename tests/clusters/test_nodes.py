@@ -337,11 +337,29 @@ def test_efa_locks_memory_as_verbs_do():
     """On EKS by a NodeConfig that leaves the kubelet alone where it is not ours to set."""
     pools = {"h100": {"shape": "aws-p5-48xlarge", "nodes": 2}, **OTHER}
     on = make_cluster(pools=pools, fabric={"type": "efa"}, system={"distribution": "eks"}, queues={})
-    ((path, (file,)),) = node_files(on).items()
+    ((path, (pages, file)),) = node_files(on).items()
+    assert pages.text == "# /etc/sysctl.d/trainyard.conf\nvm.nr_hugepages = 5128\n"
     limits = yaml.safe_load(file.text)["spec"]["containerd"]["baseRuntimeSpec"]["process"]["rlimits"]
     assert path == "nodes/h100"
     assert {limit["type"] for limit in limits} == {"RLIMIT_NOFILE", "RLIMIT_MEMLOCK"}
     assert "kubelet" not in yaml.safe_load(file.text)["spec"]
+
+
+@pytest.mark.parametrize("form", sorted({*UNITS, "talos", "openshift", "eks", "eks-bottlerocket"}))
+def test_huge_pages_of_efa_are_set_aside_in_every_form(form):
+    """As many as the shape has; a fabric that asks for none sets none aside."""
+    pools = {"h100": {"shape": "aws-p5-48xlarge", "nodes": 2}, **OTHER}
+    on = make_cluster(pools=pools, fabric={"type": "efa"}, system={"distribution": form}, queues={})
+    texts = {file.name: file.text for file in node_files(on)["nodes/h100"]}
+    if form == "openshift":
+        assert ignitions(texts, "/etc/sysctl.d/trainyard.conf") == ["vm.nr_hugepages = 5128"]
+    elif form == "talos":
+        assert yaml.safe_load(texts["talos.yaml"])["machine"]["sysctls"] == {"vm.nr_hugepages": "5128"}
+    elif form == "eks-bottlerocket":
+        assert tomllib.loads(texts["userdata.toml"])["settings"]["kernel"]["sysctl"] == {"vm.nr_hugepages": "5128"}
+    else:
+        assert texts["sysctl-trainyard.conf"].splitlines()[1:] == ["vm.nr_hugepages = 5128"]
+    assert "nr_hugepages" not in "".join(files({"distribution": form}).values())
 
 
 def test_a_pool_may_be_set_up_in_another_way():

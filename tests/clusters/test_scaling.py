@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tomllib
+from email import message_from_string
 from fractions import Fraction
 from typing import Any
 
@@ -197,3 +199,37 @@ def test_kueue_tries_again_before_idle_nodes_go(cluster, seconds):
     """A job that lacked a node finds those that came, whichever the attempt."""
     asked = derive_configuration(cluster)["waitForPodsReady"]["requeuingStrategy"]
     assert asked == {"timestamp": "Eviction", "backoffBaseSeconds": 60, "backoffMaxSeconds": seconds}
+
+
+def parts_of(text: str) -> dict[str, str]:
+    """Return the parts of user data in MIME by their type."""
+    archive = message_from_string(text)
+    assert archive.is_multipart()
+    return {part.get_content_type(): str(part.get_payload()) for part in archive.get_payload()}  # type: ignore[union-attr]
+
+
+def user_data(**pool: Any) -> str:
+    """Return the user data of a pool's node class."""
+    return str(specs(karpenter.resources(eks(**pool)))["EC2NodeClass/gpu"].get("userData"))
+
+
+def test_a_script_sets_huge_pages_aside_before_the_kubelet_counts_them():
+    """As many as the overlay says; nodeadm reads the other part, which has no comment on where it belongs."""
+    parts = parts_of(user_data())
+    assert set(parts) == {"application/node.eks.aws", "text/x-shellscript"}
+    assert parts["text/x-shellscript"].splitlines() == ["#!/bin/bash", "sysctl -w vm.nr_hugepages=5128"]
+    (config,) = load(parts["application/node.eks.aws"].encode(), file="nodeconfig.yaml")[0]
+    assert config.value["kind"] == "NodeConfig"
+    assert "#" not in parts["application/node.eks.aws"]
+
+
+def test_bottlerocket_sets_huge_pages_aside_in_its_own_words():
+    """Its user data is TOML alone."""
+    read = tomllib.loads(user_data(**POOLS["Bottlerocket"]))
+    assert read["settings"]["kernel"]["sysctl"] == {"vm.nr_hugepages": "5128"}
+
+
+def test_user_data_is_one_part_where_nobody_asks_for_huge_pages():
+    """A shape without any needs no script."""
+    pool = {"shape": "aws-g5-48xlarge", "kubelet": {"topologyManagerPolicy": "best-effort"}}
+    assert user_data(**pool).startswith("apiVersion: node.eks.aws/v1alpha1\n")

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trainyard.render.clusters.node_parts import Needs, add_comment, write_yaml
+from trainyard.render.clusters.node_parts import PAGES_SETTING, Needs, add_comment, write_yaml
 from trainyard.render.parts.objects import PlainFile
 
 
@@ -53,6 +53,8 @@ def bottlerocket(needs: Needs) -> Iterator[PlainFile]:
         lines += [f"[settings.kernel.modules.{module}]", "allowed = true", "autoload = true"]
     for module in needs.block:
         lines += [f"[settings.kernel.modules.{module}]", "allowed = false"]
+    if needs.pages:
+        lines += ["[settings.kernel.sysctl]", f'"{PAGES_SETTING}" = "{needs.pages}"']
     if len(lines) > 1:
         yield PlainFile("userdata.toml", "\n".join([*lines, ""]), needs.at)
 

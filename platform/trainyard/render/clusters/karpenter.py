@@ -10,7 +10,8 @@ from typing import Any
 
 from trainyard.base.documents import Path
 from trainyard.base.pools import selector_of
-from trainyard.render.clusters.nodes import files
+from trainyard.render.clusters.node_parts import PAGES_SETTING
+from trainyard.render.clusters.nodes import files, needs
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing import gpus
 from trainyard.render.sizing.kubelet import amount, settings
@@ -30,6 +31,10 @@ NAME = "karpenter"
 
 ROOT = {"al2023": "/dev/xvda", "bottlerocket": "/dev/xvdb"}
 """Device with the kubelet's folder, by the family of the image (pkg/providers/amifamily)."""
+
+
+BOUNDARY = "//"
+"""Between the parts of user data, which is in MIME (pkg/providers/amifamily/bootstrap/mime)."""
 
 
 def scaled(cluster: Cluster) -> Iterator[str]:
@@ -115,7 +120,7 @@ def node_class(cluster: Cluster, name: str, stated: NodeClass) -> dict[str, Any]
     """Return an EC2NodeClass; EFA interfaces follow from the pods, which ask for all of a node.
 
     Without `networkInterfaces` Karpenter counts those of the instance type (pkg/providers/instancetype/types.go efas).
-    Files of the nodes go into the user data, which it merges with its own (bootstrap/nodeadm.go parseUserData).
+    Settings of the nodes go into the user data, which it merges with its own (bootstrap/nodeadm.go parseUserData).
     """
     pool = cluster.pools[name]
     on_local = pool.local_disks is not None and pool.local_disks.storage is None
@@ -123,7 +128,6 @@ def node_class(cluster: Cluster, name: str, stated: NodeClass) -> dict[str, Any]
         "deviceName": ROOT[stated.image.partition("@")[0]],
         "ebs": {"volumeSize": stated.root_volume, "volumeType": "gp3", "encrypted": True, "deleteOnTermination": True},
     }
-    data = "".join(file.text for file in files(cluster, name) if file.name in {"nodeconfig.yaml", "userdata.toml"})
     return {
         "amiSelectorTerms": [{"alias": stated.image}],
         "role": stated.role,
@@ -133,5 +137,23 @@ def node_class(cluster: Cluster, name: str, stated: NodeClass) -> dict[str, Any]
         "blockDeviceMappings": [volume],
         "instanceStorePolicy": "RAID0" if on_local else None,
         "kubelet": {"maxPods": settings(pool)["maxPods"]},
-        "userData": data or None,
+        "userData": user_data(cluster, name) or None,
     }
+
+
+def user_data(cluster: Cluster, name: str) -> str:
+    """Return the settings of a pool's nodes, without the comment that says where the file of them belongs.
+
+    On Amazon Linux huge pages are set by a script beside the NodeConfig: cloud-init runs it before nodeadm starts the
+    kubelet, which counts them (amazon-eks-ami templates/al2023/runtime/rootfs nodeadm-run.service). That the images
+    set any aside is said of an installer which they run with `--minimal` (provisioners/install-efa.sh).
+    """
+    texts = {file.name: file.text.partition("\n")[2] for file in files(cluster, name)}
+    pages = needs(cluster, name).pages
+    if "userdata.toml" in texts or not pages:
+        return texts.get("userdata.toml") or texts.get("nodeconfig.yaml", "")
+    script = f"#!/bin/bash\nsysctl -w {PAGES_SETTING}={pages}\n"
+    parts = {"application/node.eks.aws": texts.get("nodeconfig.yaml"), 'text/x-shellscript; charset="us-ascii"': script}
+    bodies = [f"--{BOUNDARY}\nContent-Type: {kind}\n\n{text}" for kind, text in parts.items() if text]
+    head = f'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="{BOUNDARY}"\n\n'
+    return "".join([head, *bodies, f"--{BOUNDARY}--\n"])

@@ -17,13 +17,14 @@ from trainyard.render.clusters.node_parts import (
     CRIO_UNLIMITED,
     DEVICE_RULES,
     OPEN,
+    PAGES_SETTING,
     PATCH,
     Needs,
     add_comment,
     device_rules,
+    kernel_files,
+    kernel_texts,
     kubelet_drop_in,
-    module_files,
-    module_texts,
     rlimit,
     runtime_limit,
     write_yaml,
@@ -38,7 +39,7 @@ def systemd(needs: Needs) -> Iterator[PlainFile]:
     yield from kubelet_drop_in(needs, "/etc/kubernetes/kubelet.conf.d")
     yield from runtime_limit(needs, "containerd.service")
     yield from device_rules(needs)
-    yield from module_files(needs)
+    yield from kernel_files(needs)
 
 
 def kubeadm(needs: Needs) -> Iterator[PlainFile]:
@@ -48,7 +49,7 @@ def kubeadm(needs: Needs) -> Iterator[PlainFile]:
         yield PlainFile(PATCH, add_comment(path, write_yaml(needs.kubelet)), needs.kubelet_at)
     yield from runtime_limit(needs, "containerd.service")
     yield from device_rules(needs)
-    yield from module_files(needs)
+    yield from kernel_files(needs)
 
 
 def rke2(needs: Needs) -> Iterator[PlainFile]:
@@ -59,7 +60,7 @@ def rke2(needs: Needs) -> Iterator[PlainFile]:
     yield from kubelet_drop_in(needs, "/var/lib/rancher/rke2/agent/etc/kubelet.conf.d")
     yield from runtime_limit(needs, "rke2-agent.service", server="rke2-server.service")
     yield from device_rules(needs)
-    yield from module_files(needs)
+    yield from kernel_files(needs)
 
 
 def k3s(needs: Needs) -> Iterator[PlainFile]:
@@ -67,7 +68,7 @@ def k3s(needs: Needs) -> Iterator[PlainFile]:
     yield from kubelet_drop_in(needs, "/var/lib/rancher/k3s/agent/etc/kubelet.conf.d")
     yield from runtime_limit(needs, "k3s-agent.service", server="k3s.service")
     yield from device_rules(needs)
-    yield from module_files(needs)
+    yield from kernel_files(needs)
 
 
 def talos(needs: Needs) -> Iterator[PlainFile]:
@@ -81,8 +82,9 @@ def talos(needs: Needs) -> Iterator[PlainFile]:
     limit = {"baseRuntimeSpecOverrides": {"process": {"rlimits": [rlimit()]}}} if needs.memlock else {}
     udev = {"udev": {"rules": list(OPEN)}} if needs.open_devices else {}
     modules = {"kernel": {"modules": [{"name": module} for module in needs.load]}} if needs.load else {}
+    sysctls = {"sysctls": {PAGES_SETTING: str(needs.pages)}} if needs.pages else {}
     text = "patch of the machine configuration, for `talosctl gen config --config-patch`; apply it once: lists add up"
-    machine = {**limit, **modules, **kubelet, **udev}
+    machine = {**limit, **modules, **sysctls, **kubelet, **udev}
     yield PlainFile("talos.yaml", add_comment(text, write_yaml({"machine": machine})), needs.at)
 
 
@@ -93,7 +95,7 @@ def eks(needs: Needs) -> Iterator[PlainFile]:
     (amazon-eks-ami nodeadm/internal/containerd/base-runtime-spec.json).
     """
     yield from device_rules(needs)
-    yield from module_files(needs)
+    yield from kernel_files(needs)
     if needs.kubelet is None and not needs.memlock:
         return
     kubelet = {"kubelet": {"config": needs.kubelet}} if needs.kubelet is not None else {}
@@ -127,7 +129,7 @@ def openshift(needs: Needs) -> Iterator[PlainFile]:
         yield of_openshift(needs, "KubeletConfig", role, {}, spec)
     limit = [ignition(f"/etc/crio/crio.conf.d/{CRIO_LIMIT}", CRIO_UNLIMITED)] if needs.memlock else []
     udev = [ignition(f"/etc/udev/rules.d/{DEVICE_RULES}", "\n".join([*OPEN, ""]))] if needs.open_devices else []
-    modules = [ignition(path, text) for path, text in module_texts(needs).items()]
+    modules = [ignition(path, text) for path, text in kernel_texts(needs).items()]
     if files := [*limit, *udev, *modules]:
         spec = {"config": {"ignition": {"version": "3.2.0"}, "storage": {"files": files}}}
         yield of_openshift(needs, "MachineConfig", f"99-{role}", {f"{OPENSHIFT}/role": role}, spec)

@@ -24,6 +24,11 @@ CRIO_LIMIT = "10-trainyard.conf"
 
 LOAD = "/etc/modules-load.d/trainyard.conf"
 BLOCK = "/etc/modprobe.d/trainyard.conf"
+PAGES = "/etc/sysctl.d/trainyard.conf"
+"""Settings of the kernel; files whose names begin with a number come before (sysctl.d(5)), the EFA installer's too."""
+
+PAGES_SETTING = "vm.nr_hugepages"
+"""Number of huge pages of the default size, which is 2 MiB (Linux, admin-guide/mm/hugetlbpage)."""
 
 DEVICE_RULES = "70-amdgpu.rules"
 OPEN = ('KERNEL=="kfd", MODE="0666"', 'SUBSYSTEM=="drm", KERNEL=="renderD*", MODE="0666"')
@@ -48,6 +53,8 @@ class Needs:
     """Kernel modules that are not loaded for a device."""
     selector: Mapping[str, str] = field(default_factory=dict)
     """The labels that select the nodes."""
+    pages: int = 0
+    """Huge pages of 2 MiB that the node sets aside before the kubelet starts, which counts them once."""
 
     @property
     def at(self) -> Path:
@@ -62,7 +69,9 @@ class Needs:
     @property
     def any(self) -> bool:
         """Whether there is anything to give."""
-        return self.kubelet is not None or self.memlock or self.open_devices or bool(self.load or self.block)
+        return (
+            self.kubelet is not None or self.memlock or self.open_devices or bool(self.load or self.block or self.pages)
+        )
 
 
 MEMLOCK_AT: Path = ("fabric", "memlock")
@@ -103,19 +112,20 @@ def device_rules(needs: Needs) -> Iterator[PlainFile]:
         yield PlainFile(DEVICE_RULES, text, (*needs.at, "deviceAccess"))
 
 
-def module_texts(needs: Needs) -> dict[str, str]:
-    """Return the files by which systemd and modprobe are told of kernel modules: path -> text.
+def kernel_texts(needs: Needs) -> dict[str, str]:
+    """Return the files by which systemd and modprobe are told of kernel modules and huge pages: path -> text.
 
-    modules-load.d(5) and modprobe.d(5): one module a line.
+    modules-load.d(5), modprobe.d(5) and sysctl.d(5): one module or setting a line.
     """
     blocked = [f"blacklist {module}" for module in needs.block]
-    texts = {LOAD: needs.load, BLOCK: blocked}
+    pages = [f"{PAGES_SETTING} = {needs.pages}"] if needs.pages else []
+    texts = {LOAD: needs.load, BLOCK: blocked, PAGES: pages}
     return {path: "\n".join([*lines, ""]) for path, lines in texts.items() if lines}
 
 
-def module_files(needs: Needs) -> Iterator[PlainFile]:
-    """Yield files for the kernel modules that a node loads when it starts, and for those that it must not load."""
-    for path, text in module_texts(needs).items():
+def kernel_files(needs: Needs) -> Iterator[PlainFile]:
+    """Yield files for the kernel modules that a node loads or must not load, and for its huge pages."""
+    for path, text in kernel_texts(needs).items():
         folder, _, name = path.rpartition("/")
         yield PlainFile(f"{folder.rpartition('/')[2].removesuffix('.d')}-{name}", add_comment(path, text), needs.at)
 

@@ -10,7 +10,9 @@ from trainyard.render.clusters.node_modules import blocked, loaded
 from trainyard.render.clusters.node_parts import Needs
 from trainyard.render.parts.objects import PlainFile
 from trainyard.render.sizing.fabrics import fabric_type
+from trainyard.render.sizing.fabrics.efa import PAGES
 from trainyard.render.sizing.kubelet import configuration
+from trainyard.render.sizing.node import MI
 from trainyard.specs import Cluster
 
 PROCESSES = 65536
@@ -35,6 +37,7 @@ def needs(cluster: Cluster, name: str) -> Needs:
         load=tuple(loaded(cluster, name)),
         block=tuple(blocked(cluster, name)),
         memlock=fabric is not None and fabric.memlock == "node" and locks,
+        pages=wanted_pages(cluster, name),
     )
 
 
@@ -51,3 +54,9 @@ def few_processes(cluster: Cluster, name: str) -> bool:
     """Whether the distribution allows pods fewer processes and threads than training can start."""
     limit = cluster.distribution_of(name).pod_pids
     return limit is not None and limit < PROCESSES
+
+
+def wanted_pages(cluster: Cluster, name: str) -> int:
+    """Return the huge pages of 2 MiB that the pool's shape has and its pods ask for; none where nobody asks."""
+    asked = fabric_type(cluster).per_node(cluster, name).get(PAGES)
+    return int(asked) // (2 * MI) if asked else 0

@@ -94,9 +94,16 @@ def amounts(site: Site, name: str) -> Prerequisite:
         f"{of_pools([name])} offer at least {in_words({**wanted, **pages})}",
         "sizes of pods and quota follow from these amounts; a full pod fits on no smaller node",
         ("pools", name, "shape"),
-        "correct the shape of the pool, or what the nodes reserve",
+        "correct the shape of the pool, or what the nodes reserve" + (origin(site, name) if pages else ""),
         NodeOffers(name, {**wanted, **pages}),
     )
+
+
+def origin(site: Site, pool: str) -> str:
+    """Return who sets the huge pages of a pool's nodes aside."""
+    if site.cluster.autoscaler_of(pool) == "karpenter":
+        return "; the user data of the EC2NodeClass sets the huge pages aside"
+    return f"; a file of `nodes/{pool}/` sets the huge pages aside"
 
 
 def is_used(site: Site, pool: str, resource: str) -> bool:
@@ -222,6 +229,9 @@ def settings(site: Site) -> Iterator[Prerequisite]:
             KUBELET: "the kubelet places devices and CPUs by them" if needed.kubelet is not None else "",
             LOCKED: "pods on the fabric lock memory without limit" if needed.memlock else "",
             "`ls -ln /dev/kfd /dev/dri`, on a node": "every user opens the GPUs" if needed.open_devices else "",
+            f"`grep HugePages_Total /proc/meminfo`, in any pod on a node, prints {needed.pages}": (
+                "EFA's buffers lie in huge pages, which the kubelet counts when it starts" if needed.pages else ""
+            ),
             modules_look(needed.load): "GPUs and NICs need these kernel modules" if needed.load else "",
             "`lsmod`, on a node, has no amdgpu at first": "AMD's operator loads its own driver" if needed.block else "",
         }
