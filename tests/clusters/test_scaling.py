@@ -233,3 +233,33 @@ def test_user_data_is_one_part_where_nobody_asks_for_huge_pages():
     """A shape without any needs no script."""
     pool = {"shape": "aws-g5-48xlarge", "kubelet": {"topologyManagerPolicy": "best-effort"}}
     assert user_data(**pool).startswith("apiVersion: node.eks.aws/v1alpha1\n")
+
+
+def places(**pool: Any) -> list[tuple[int, int, str]] | None:
+    """Return card, device and kind of each interface that a pool's node class names."""
+    found = specs(karpenter.resources(eks(**pool)))["EC2NodeClass/gpu"].get("networkInterfaces")
+    return found and [(one["networkCardIndex"], one["deviceIndex"], one["interfaceType"]) for one in found]
+
+
+def test_nodes_have_efa_on_every_card_and_one_interface_with_addresses():
+    """As many of EFA as pods may ask for, whatever the first pod asks for."""
+    found = places()
+    assert found is not None
+    assert found[:3] == [(0, 0, "interface"), (0, 1, "efa-only"), (1, 0, "efa-only")]
+    assert len(found) == 33
+    assert len({card for card, _, kind in found if kind == "efa-only"}) == 32
+
+
+def test_a_first_card_without_efa_has_none():
+    """The cards of p6-b300 after the first have it."""
+    found = places(shape="aws-p6-b300-48xlarge")
+    assert found is not None
+    assert [card for card, _, kind in found if kind == "efa-only"] == [*range(1, 17)]
+    assert {device for _, device, _ in found} == {0}
+
+
+def test_interfaces_are_karpenter_s_where_there_is_no_efa():
+    """Off the fabric, on a shape without EFA, and on one whose places nobody has read."""
+    assert places(shape="aws-p6e-gb200-36xlarge") is None
+    off = eks().model_copy(update={"fabric": None})
+    assert "networkInterfaces" not in specs(karpenter.resources(off))["EC2NodeClass/gpu"]

@@ -14,6 +14,8 @@ from trainyard.render.clusters.node_parts import PAGES_SETTING
 from trainyard.render.clusters.nodes import files, needs
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing import gpus
+from trainyard.render.sizing.fabrics import fabric_type
+from trainyard.render.sizing.fabrics.efa import DEVICE
 from trainyard.render.sizing.kubelet import amount, settings
 from trainyard.render.sizing.node import huge_pages
 from trainyard.specs import Cluster, Pool
@@ -35,6 +37,16 @@ ROOT = {"al2023": "/dev/xvda", "bottlerocket": "/dev/xvdb"}
 
 BOUNDARY = "//"
 """Between the parts of user data, which is in MIME (pkg/providers/amifamily/bootstrap/mime)."""
+
+
+FIRST_CARD = {"p6-b300.48xlarge": 1}
+"""First network card with EFA, where it is not the first of all: 17 cards, 16 of EFA.
+
+pkg/providers/instancetype/zz_generated.vpclimits.go; website/content/en/docs/reference/instance-types.md.
+"""
+
+OWN_PLACES = frozenset({"p6e-gb200.36xlarge"})
+"""Instance types whose EFA is in places of its own (designs/efa-for-static-capacity.md): Karpenter's default holds."""
 
 
 def scaled(cluster: Cluster) -> Iterator[str]:
@@ -117,9 +129,8 @@ def requirement(key: str, value: str) -> dict[str, Any]:
 
 
 def node_class(cluster: Cluster, name: str, stated: NodeClass) -> dict[str, Any]:
-    """Return an EC2NodeClass; EFA interfaces follow from the pods, which ask for all of a node.
+    """Return an EC2NodeClass, with the pool's subnets, groups and disks.
 
-    Without `networkInterfaces` Karpenter counts those of the instance type (pkg/providers/instancetype/types.go efas).
     Settings of the nodes go into the user data, which it merges with its own (bootstrap/nodeadm.go parseUserData).
     """
     pool = cluster.pools[name]
@@ -135,10 +146,33 @@ def node_class(cluster: Cluster, name: str, stated: NodeClass) -> dict[str, Any]
         "securityGroupSelectorTerms": [{"id": group} for group in stated.security_groups],
         "capacityReservationSelectorTerms": [{"id": pool.reservation.id}] if pool.reservation else None,
         "blockDeviceMappings": [volume],
+        "networkInterfaces": interfaces(cluster, name) or None,
         "instanceStorePolicy": "RAID0" if on_local else None,
         "kubelet": {"maxPods": settings(pool)["maxPods"]},
         "userData": user_data(cluster, name) or None,
     }
+
+
+def interfaces(cluster: Cluster, name: str) -> list[dict[str, Any]]:
+    """Return a node's interfaces: one with addresses, and one of EFA alone on each card that has EFA.
+
+    Without them Karpenter gives every interface an address, and a node no EFA if its first pod asks for none
+    (pkg/providers/launchtemplate/launchtemplate.go generateNetworkInterfaces, pkg/providers/amifamily/resolver.go).
+    Places as in the Amazon EC2 user guide, EFA on instances with multiple network cards, and Karpenter's
+    designs/efa-for-static-capacity.md.
+    """
+    shape = cluster.pools[name].node
+    kind = shape.labels.get(INSTANCE_TYPE, "")
+    if DEVICE not in fabric_type(cluster).per_node(cluster, name) or kind in OWN_PLACES:
+        return []
+    first = FIRST_CARD.get(kind, 0)
+    cards = range(first, first + shape.devices[DEVICE])
+    return [interface(0, 0, "interface"), *(interface(card, 0 if card else 1, "efa-only") for card in cards)]
+
+
+def interface(card: int, device: int, kind: str) -> dict[str, Any]:
+    """Return one interface of a node."""
+    return {"networkCardIndex": card, "deviceIndex": device, "interfaceType": kind}
 
 
 def user_data(cluster: Cluster, name: str) -> str:
