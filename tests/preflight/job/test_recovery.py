@@ -229,3 +229,30 @@ def test_kueue_leaves_elastic_horovod_alone():
     run = resolve(make_run(kind="MPIJob", launcher="horovod", nodes=4, min_nodes=2))
     assert run.launcher.elastic
     assert list(recovery.check(run)) == []
+
+
+STRANDED = "pool 'spot' is spot, but Kueue never queues a job again that lost a node; add minNodes, or waive this"
+FOREVER: dict[str, tuple[int | None, dict[str, Any], list[str]]] = {
+    "a fixed size": (0, {"nodes": 2}, [STRANDED]),
+    "a fixed size that Kueue queues again": (30, {"nodes": 2}, []),
+    "a fixed size where nobody says": (None, {"nodes": 2}, []),
+    "one node": (0, {"nodes": 1}, []),
+    "fewer nodes are enough": (0, {"nodes": 2, "min_nodes": 1, "kind": "Job"}, []),
+    "minNodes that the kind ignores": (0, {"nodes": 2, "min_nodes": 2, "kind": "Job"}, [STRANDED]),
+    "pods that do not wait for each other": (
+        0,
+        {"nodes": 1, "kind": "Job", "launcher": "python", "array": {"of": 4, "parallel": 4}},
+        [],
+    ),
+    "nodes that stay": (0, {"nodes": 2, "pool": "gpu"}, []),
+    "a kind of which Kueue asks no more once it ran": (0, {"nodes": 2, "kind": "MPIJob", "launcher": "mpirun"}, []),
+}
+
+
+@pytest.mark.parametrize(("minutes", "job", "expected"), FOREVER.values(), ids=FOREVER)
+def test_a_job_that_needs_all_its_spot_nodes_is_queued_again(minutes, job, expected):
+    """Without a time for recovery its other ranks wait on their nodes until they give up."""
+    cluster = make_cluster(pools=POOLS, queues=QUEUE, recovery_minutes=minutes)
+    run = resolve(make_run(cluster=cluster, **{"pool": "spot", **job}))
+    found = [(item.rule, item.message) for item in recovery.check_stranded(run)]
+    assert found == [("kq-recovery-fixed", message) for message in expected]

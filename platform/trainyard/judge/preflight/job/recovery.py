@@ -59,6 +59,17 @@ STARTS_WHOLE = Rule(
     layer="queueing",
     severity=Severity.WARNING,
 )
+STRANDED = Rule(
+    id="kq-recovery-fixed",
+    title="A job of fixed size on spot nodes is queued again when a node is lost and none comes.",
+    why=(
+        "where recoveryMinutes is 0 its other ranks keep their quota and wait; each time they give up costs a restart"
+    ),
+    fix="add minNodes in a kind and launcher that shrink, or set recoveryMinutes if no job of the cluster has minNodes",
+    source="kueue v0.19.2 pkg/controller/core/core.go waitForPodsReady, pkg/controller/core/workload_controller.go",
+    layer="queueing",
+    severity=Severity.WARNING,
+)
 
 RARELY = 0.1
 """Nodes that a run may lose on average where nobody is warned: about one run in ten loses one."""
@@ -71,6 +82,35 @@ def check(run: Resolved) -> Iterator[Finding]:
     yield from check_mortal(run)
     yield from check_saves(run)
     yield from check_shrinks(run)
+    yield from check_stranded(run)
+
+
+def can_shrink(run: Resolved) -> bool:
+    """Whether a run goes on with fewer nodes than it asks for."""
+    least = run.run.job.min_nodes
+    fewer = least is not None and least < run.run.job.nodes
+    return fewer and run.launcher.elastic and "elastic" in run.kind.gives
+
+
+def is_watched(run: Resolved) -> bool:
+    """Whether Kueue counts a run as ready only when all of its pods are."""
+    return run.kind.scheduler == "kueue" and run.kind.waits_for_all and Kueue.name in run.run.cluster.operators
+
+
+def check_stranded(run: Resolved) -> Iterator[Finding]:
+    """Yield a run of several nodes that needs all of them, some of them spot, where Kueue never queues it again.
+
+    Pods of an array do not wait for each other, and a single one loses nobody's time.
+    """
+    job, several = run.run.job, sum(role.nodes for role in run.specs if role.ranks) > 1
+    spot = next((role.pool_name for role in run.specs if role.pool.spot), None)
+    if spot is None or not several or job.array is not None or can_shrink(run) or not is_watched(run):
+        return
+    if not short_of_pods(run.run.cluster):
+        message = (
+            f"pool {spot!r} is spot, but Kueue never queues a job again that lost a node; add minNodes, or waive this"
+        )
+        yield STRANDED.at(run.run.source, ("spot",), message)
 
 
 def check_shrinks(run: Resolved) -> Iterator[Finding]:
@@ -79,15 +119,7 @@ def check_shrinks(run: Resolved) -> Iterator[Finding]:
     Nodes that Kueue asks for by a request come all at once, so that none is missing at the start.
     """
     job, cluster = run.run.job, run.run.cluster
-    shrinks = job.min_nodes is not None and job.min_nodes < job.nodes
-    if (
-        not shrinks
-        or not run.launcher.elastic
-        or "elastic" not in run.kind.gives
-        or run.kind.scheduler != "kueue"
-        or not run.kind.waits_for_all
-        or Kueue.name not in cluster.operators
-    ):
+    if not can_shrink(run) or not is_watched(run):
         return
     left, first = short_of_pods(cluster), short_of_pods(cluster, start=True)
     if left:
