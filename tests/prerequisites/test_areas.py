@@ -386,3 +386,61 @@ def test_the_sync_of_hardware_says_when_and_what_follows(changes, there):
     (item,) = (one for one in prerequisites(specs(**changes), "test")["Argo CD"] if "test-hardware" in one.what)
     assert item.get.startswith("`argocd app sync test-hardware`, outside of its deny windows: ")
     assert there in item.get
+
+
+CLASS = {
+    "image": "al2023@v20260810",
+    "role": "nodes",
+    "subnets": ["subnet-0a1b2c3d"],
+    "securityGroups": ["sg-0a1b2c3d", "sg-0a1b2c3e"],
+}
+POOL = {"shape": "aws-p5-48xlarge", "nodes": {"max": 2}, "scaling": {"nodeClass": CLASS}}
+BLOCK = {"id": "cr-1", "starts": "2026-12-10T11:30Z", "ends": "2026-12-24T11:30Z", "earlyMinutes": 40}
+KARPENTER = {**OPERATORS, "karpenter": {"version": "1.14.1", "managed": False}}
+
+
+def of_account(**pool) -> dict[str, str]:
+    """Return how to get what Karpenter and the account need for a pool, by what it is."""
+    found = specs(pools={"gpu": {**POOL, **pool}}, operators=KARPENTER, system={"distribution": "eks"})
+    return {item.what: item.get for items in prerequisites(found, "test").values() for item in items}
+
+
+QUOTAS = {
+    "on-demand": (
+        {},
+        "ask AWS for a quota of 384 vCPUs for on-demand instances of class P (Service Quotas, Amazon EC2)",
+    ),
+    "spot": (
+        {"spot": True},
+        "ask AWS for a quota of 384 vCPUs for spot instances of class P5 (Service Quotas, Amazon EC2)",
+    ),
+    "another class": (
+        {"shape": "aws-g5-48xlarge", "spot": True},
+        "ask AWS for a quota of 384 vCPUs for spot instances of class G (Service Quotas, Amazon EC2)",
+    ),
+    "reserved": (
+        {"reservation": BLOCK},
+        "ask AWS for a quota of 384 vCPUs for instances of class P (Service Quotas, Amazon EC2)",
+    ),
+}
+
+
+@pytest.mark.parametrize(("pool", "expected"), QUOTAS.values(), ids=QUOTAS)
+def test_a_quota_is_named_as_ec2_counts_it(pool, expected):
+    """In vCPUs of all nodes at once, by class, and apart for spot instances."""
+    assert of_account(**pool)["the account may run 2 nodes of pool gpu at once"] == expected
+
+
+def test_an_account_needs_a_role_for_spot_instances_alone():
+    """EC2 makes on-demand instances without it."""
+    role = "the account has EC2's service-linked role for spot instances"
+    assert role in of_account(spot=True)
+    assert role not in of_account()
+
+
+def test_nodes_reach_the_cluster_by_the_groups_of_their_class():
+    """A group that knows only its own members keeps them out."""
+    one = {"nodeClass": {**CLASS, "securityGroups": ["sg-0a1b2c3d"]}}
+    alone, several = "\n".join(of_account(scaling=one)), "\n".join(of_account())
+    assert "sg-0a1b2c3d is the cluster's own security group, or both let each other through" in alone
+    assert "one of sg-0a1b2c3d, sg-0a1b2c3e is the cluster's own security group" in several

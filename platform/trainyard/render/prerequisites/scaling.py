@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from trainyard.base.findings import count_of
 from trainyard.base.labels import POOL
+from trainyard.render.clusters.karpenter import INSTANCE_TYPE
 from trainyard.render.prerequisites.base import Prerequisite, Site, labels_text, names_text, of_pools
 from trainyard.render.prerequisites.questions import Definitions, PoolNodes
 from trainyard.render.sizing.node import huge_pages
-from trainyard.specs import Cluster
+from trainyard.specs import Cluster, Pool
 from trainyard.specs.models.scaling import NodeClass
 from trainyard.upstream.pods.taints import Taint
 
@@ -61,17 +63,17 @@ def node_group(site: Site, name: str) -> Prerequisite:
 
 
 def karpenter(site: Site, name: str, node_class: NodeClass) -> Iterator[Prerequisite]:
-    """Yield the quota, role and subnets of the account by which Karpenter starts nodes of a pool."""
+    """Yield what the account needs, so that Karpenter starts nodes of a pool, and what Karpenter needs itself."""
     pool = site.cluster.pools[name]
-    at = ("pools", name, "scaling", "nodeClass")
-    yield Prerequisite(
-        f"the account may run {count_of(pool.nodes, 'node')} of pool {name} at once",
-        "Karpenter starts no node beyond the account's quota, and jobs wait for it",
-        ("pools", name, "nodes"),
-        "ask AWS to raise the quota of vCPUs of this kind of instance (Service Quotas, Amazon EC2)",
-        look="`aws service-quotas list-service-quotas --service-code ec2`",
-    )
+    yield quota(name, pool)
     if pool.spot:
+        yield Prerequisite(
+            "the account has EC2's service-linked role for spot instances",
+            "EC2 refuses the first spot node otherwise, unless Karpenter may create the role",
+            ("pools", name, "spot"),
+            "`aws iam create-service-linked-role --aws-service-name spot.amazonaws.com`, once for the account",
+            look="`aws iam get-role --role-name AWSServiceRoleForEC2Spot`",
+        )
         yield Prerequisite(
             "Karpenter reads the account's interruption queue",
             f"without it pods on {of_pools([name])} get no notice before their node is taken away, and save nothing",
@@ -87,12 +89,60 @@ def karpenter(site: Site, name: str, node_class: NodeClass) -> Iterator[Prerequi
             "set `settings.featureGates.nodeOverlay: true` of Karpenter's chart",
             look="`kubectl get deployment -A -o yaml | grep -A1 FEATURE_GATES`",
         )
+    yield from account(name, node_class)
+
+
+CLASS = re.compile(r"(p[0-9])|[a-z]+")
+"""Class of an instance type by which EC2 limits it: its letters, and the generation where it sells spot P instances.
+
+Amazon EC2 user guide, On-Demand Instance quotas and Spot Instance quotas.
+"""
+
+
+def quota(name: str, pool: Pool) -> Prerequisite:
+    """Return the quota of the account, which EC2 counts in vCPUs, apart for spot and on-demand instances."""
+    found = CLASS.match(pool.node.labels.get(INSTANCE_TYPE, ""))
+    way = "" if pool.reservation else " spot" if pool.spot else " on-demand"
+    letters = (found[0] if pool.spot or not found[1] else "p") if found else ""
+    of_kind = f" of class {letters.upper()}" if letters else ""
+    named = "Spot" if pool.spot else "On-Demand"
+    query = "" if pool.reservation else f""" --query "Quotas[?contains(QuotaName, '{named}')].[QuotaName, Value]\""""
+    return Prerequisite(
+        f"the account may run {count_of(pool.nodes, 'node')} of pool {name} at once",
+        "Karpenter starts no node beyond the account's quota, and jobs wait for it",
+        ("pools", name, "nodes"),
+        f"ask AWS for a quota of {pool.nodes * pool.node.cpus} vCPUs for{way} instances{of_kind} "
+        "(Service Quotas, Amazon EC2)",
+        look=f"`aws service-quotas list-service-quotas --service-code ec2{query}`",
+    )
+
+
+def account(name: str, node_class: NodeClass) -> Iterator[Prerequisite]:
+    """Yield role, groups and subnets of the nodes.
+
+    Policies as in the CloudFormation of karpenter-provider-aws v1.14.1 (getting-started-with-karpenter); nodes have the
+    groups of the class alone (pkg/providers/launchtemplate/launchtemplate.go).
+    """
+    at = ("pools", name, "scaling", "nodeClass")
+    role = node_class.role
     yield Prerequisite(
-        f"IAM role `{node_class.role}` is there, and its nodes may join the cluster",
-        "Karpenter starts nodes with it",
+        f"IAM role `{role}` has the policies of a node, its nodes may join the cluster, and Karpenter may pass it",
+        "Karpenter starts nodes with it; without the policies they pull no image and give pods no address",
         (*at, "role"),
-        "`aws eks create-access-entry --cluster-name CLUSTER --type EC2_LINUX --principal-arn ARN` of the role",
-        look=f"`aws iam get-role --role-name {node_class.role}`",
+        "attach AmazonEKSWorkerNodePolicy, AmazonEC2ContainerRegistryPullOnly and AmazonEKS_CNI_Policy; "
+        "`aws eks create-access-entry --cluster-name CLUSTER --type EC2_LINUX --principal-arn ARN` of the role; "
+        "allow `iam:PassRole` for it in Karpenter's own role",
+        look=f"`aws iam list-attached-role-policies --role-name {role}`",
+    )
+    groups = node_class.security_groups
+    yield Prerequisite(
+        f"one of {names_text([*groups])} is the cluster's own security group, or they let each other through"
+        if len(groups) > 1
+        else f"{groups[0]} is the cluster's own security group, or both let each other through",
+        "nodes have no other group; without a way to the API server and to DNS they do not join the cluster",
+        (*at, "securityGroups"),
+        "add the cluster's group to the field, or allow all traffic between both groups",
+        look="`aws eks describe-cluster --name CLUSTER --query cluster.resourcesVpcConfig.clusterSecurityGroupId`",
     )
     several = len(node_class.subnets) > 1
     what = f"{'subnets' if several else 'subnet'} {names_text([*node_class.subnets])} {'have' if several else 'has'}"

@@ -70,7 +70,8 @@ class NodeClass(Spec):
     subnets: Annotated[tuple[SubnetId, ...], Field(min_length=1)]
     """IDs of subnets; EFA needs all nodes of a run in one."""
     security_groups: Annotated[tuple[SecurityGroupId, ...], Field(min_length=1)]
-    """IDs of security groups; EFA needs one that admits all traffic of its own members."""
+    """IDs of security groups, which are all that nodes have: the cluster's, and for EFA one that admits all traffic of
+    its own members."""
     root_volume: Room = "200Gi"
     """Size of the nodes' root volume."""
 
