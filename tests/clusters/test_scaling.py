@@ -65,6 +65,7 @@ POOLS: dict[str, dict[str, Any]] = {
         "labels": {"example.com/team": "a"},
         "kubelet": {"cpuManagerPolicy": "static", "topologyManagerPolicy": "best-effort"},
     },
+    "a placement group": {"scaling": {"nodeClass": {**CLASS, "placementGroup": "near"}}},
     "Bottlerocket": {
         "scaling": {"nodeClass": {**CLASS, "image": "bottlerocket@v1.50.0"}},
         "system": {"distribution": "eks-bottlerocket"},
@@ -263,3 +264,12 @@ def test_interfaces_are_karpenter_s_where_there_is_no_efa():
     assert places(shape="aws-p6e-gb200-36xlarge") is None
     off = eks().model_copy(update={"fabric": None})
     assert "networkInterfaces" not in specs(karpenter.resources(off))["EC2NodeClass/gpu"]
+
+
+def test_nodes_start_in_the_placement_group_of_the_pool():
+    """By its name; without one, EC2 places them wherever there is room."""
+    near, anywhere = (
+        specs(karpenter.resources(eks(**pool)))["EC2NodeClass/gpu"] for pool in (POOLS["a placement group"], {})
+    )
+    assert near["placementGroupSelector"] == {"name": "near"}
+    assert "placementGroupSelector" not in anywhere

@@ -444,3 +444,11 @@ def test_nodes_reach_the_cluster_by_the_groups_of_their_class():
     alone, several = "\n".join(of_account(scaling=one)), "\n".join(of_account())
     assert "sg-0a1b2c3d is the cluster's own security group, or both let each other through" in alone
     assert "one of sg-0a1b2c3d, sg-0a1b2c3e is the cluster's own security group" in several
+
+
+def test_a_placement_group_is_somebody_else_s():
+    """Karpenter finds it by name and makes none."""
+    near = of_account(scaling={"nodeClass": {**CLASS, "placementGroup": "near"}})
+    what = "placement group `near` is there, in the zone of the pool's subnets, and Karpenter may use it"
+    assert near[what].startswith("`aws ec2 create-placement-group --group-name near --strategy cluster`")
+    assert not any("placement group" in item for item in of_account())

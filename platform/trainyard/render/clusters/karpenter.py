@@ -145,6 +145,7 @@ def node_class(cluster: Cluster, name: str, stated: NodeClass) -> dict[str, Any]
         "subnetSelectorTerms": [{"id": subnet} for subnet in stated.subnets],
         "securityGroupSelectorTerms": [{"id": group} for group in stated.security_groups],
         "capacityReservationSelectorTerms": [{"id": pool.reservation.id}] if pool.reservation else None,
+        "placementGroupSelector": {"name": stated.placement_group} if stated.placement_group else None,
         "blockDeviceMappings": [volume],
         "networkInterfaces": interfaces(cluster, name) or None,
         "instanceStorePolicy": "RAID0" if on_local else None,

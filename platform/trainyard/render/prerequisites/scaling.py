@@ -144,6 +144,16 @@ def account(name: str, node_class: NodeClass) -> Iterator[Prerequisite]:
         "add the cluster's group to the field, or allow all traffic between both groups",
         look="`aws eks describe-cluster --name CLUSTER --query cluster.resourcesVpcConfig.clusterSecurityGroupId`",
     )
+    if node_class.placement_group is not None:
+        group = node_class.placement_group
+        yield Prerequisite(
+            f"placement group `{group}` is there, in the zone of the pool's subnets, and Karpenter may use it",
+            f"{of_pools([name])} start in it, or not at all",
+            (*at, "placementGroup"),
+            f"`aws ec2 create-placement-group --group-name {group} --strategy cluster`, and allow "
+            "`ec2:DescribePlacementGroups` in Karpenter's own role",
+            look=f"`aws ec2 describe-placement-groups --group-names {group}`",
+        )
     several = len(node_class.subnets) > 1
     what = f"{'subnets' if several else 'subnet'} {names_text([*node_class.subnets])} {'have' if several else 'has'}"
     yield Prerequisite(

@@ -72,6 +72,8 @@ class NodeClass(Spec):
     security_groups: Annotated[tuple[SecurityGroupId, ...], Field(min_length=1)]
     """IDs of security groups, which are all that nodes have: the cluster's, and for EFA one that admits all traffic of
     its own members."""
+    placement_group: Text | None = None
+    """Name of a placement group for all nodes of the pool, near each other with strategy `cluster`; default: none."""
     root_volume: Room = "200Gi"
     """Size of the nodes' root volume."""
 
