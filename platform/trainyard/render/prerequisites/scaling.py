@@ -63,7 +63,7 @@ def node_group(site: Site, name: str) -> Prerequisite:
 
 
 def karpenter(site: Site, name: str, node_class: NodeClass) -> Iterator[Prerequisite]:
-    """Yield what the account needs, so that Karpenter starts nodes of a pool, and what Karpenter needs itself."""
+    """Yield the quota, roles and settings of account and Karpenter by which nodes of a pool start."""
     pool = site.cluster.pools[name]
     yield quota(name, pool)
     if pool.spot:
