@@ -23,6 +23,7 @@ ROCE = {"type": "roce", "attach": "sriov", "addresses": "10.56.0.0/16", "traffic
 INFINIBAND = {"type": "infiniband", "attach": "rdma-shared", "resources": ["rdma/ib"], "subnetManager": "OpenSM"}
 EFA = {"pools": {"gpu": {"shape": "aws-p5-48xlarge", "nodes": 4}}, "fabric": {"type": "efa"}}
 GPU = {"shape": "dgx-h100", "nodes": 4}
+TAINTED = {**GPU, "taints": [{"key": "nvidia.com/gpu", "value": "present"}, {"key": "spot", "effect": "NoExecute"}]}
 DIGEST = "sha256:" + "4f0c7e2ab95d8136" * 4
 VPCS = [f"vpc{index}" for index in range(1, 9)]
 TCPXO = {
@@ -190,6 +191,21 @@ CASES = {
     "VLANs": ({"fabric": {**ROCE, "vlans": {"nlp": 402}}}, "packets of 9000 bytes and VLANs 402", ""),
     "InfiniBand": ({"fabric": INFINIBAND}, "a subnet manager runs on the fabric (OpenSM)", "lossless"),
     "NICs that others advertise": ({"fabric": INFINIBAND}, "nodes of pool gpu offer `rdma/ib 1`", ""),
+    "pools that are all tainted": (
+        {"pools": {"gpu": TAINTED, "other": TAINTED}}, "nodes without taints, outside of pools gpu, other, are", "",
+    ),
+    "a pool without a taint": (
+        {"pools": {"gpu": TAINTED, "other": {"shape": "cpu-64", "nodes": 2}}}, "", "nodes without taints",
+    ),
+    "a taint that keeps nobody off": (
+        {"pools": {"gpu": {**GPU, "taints": [{"key": "a", "effect": "PreferNoSchedule"}]}}}, "", "nodes without taints",
+    ),
+    "an open pool that starts from zero": (
+        {"pools": {"gpu": {**GPU, "nodes": {"min": 0, "max": 4}}}}, "nodes without taints, outside of pool gpu,", "",
+    ),
+    "an open pool that keeps a node": (
+        {"pools": {"gpu": {**GPU, "nodes": {"min": 1, "max": 4}}}}, "", "nodes without taints",
+    ),
     "memory that the image unlocks": ({"fabric": {**INFINIBAND, "memlock": "provided"}}, "without limit", "NRI"),
     "memory that NRI unlocks": ({"fabric": {**INFINIBAND, "memlock": "nri"}}, "ulimit-adjuster", "without limit"),
     "files for nodes": ({"fabric": INFINIBAND}, "have the files of `nodes/gpu/`: 10-trainyard-memlock.conf", "NRI"),
@@ -299,6 +315,52 @@ def test_each_way_to_a_driver(changes, what, get):
     found = prerequisites(specs(**changes), "test")["GPUs"]
     (item,) = (item for item in found if what in item.what)
     assert get in item.get
+
+
+EKS = (
+    "`aws eks create-nodegroup --nodegroup-name gpu --labels trainyard.dev/pool=gpu --taints "
+    "key=nvidia.com/gpu,value=present,effect=NO_SCHEDULE key=spot,effect=NO_EXECUTE`"
+)
+GCLOUD = (
+    "`gcloud container node-pools create gpu --node-labels=trainyard.dev/pool=gpu "
+    "--node-taints=nvidia.com/gpu=present:NoSchedule,spot=:NoExecute`"
+)
+MARKS = {
+    "eks": EKS,
+    "eks-bottlerocket": EKS,
+    "gke-cos": GCLOUD,
+    "gke-ubuntu": GCLOUD,
+    "aks": (
+        "`az aks nodepool add --labels trainyard.dev/pool=gpu "
+        "--node-taints nvidia.com/gpu=present:NoSchedule,spot=:NoExecute`"
+    ),
+    "kubeadm": (
+        "`kubectl label node NODE trainyard.dev/pool=gpu`; `kubectl taint node NODE nvidia.com/gpu=present:NoSchedule`"
+        "; `kubectl taint node NODE spot:NoExecute`"
+    ),
+}
+
+
+@pytest.mark.parametrize(("distribution", "get"), MARKS.items(), ids=MARKS)
+def test_marks_of_nodes_outlast_them(distribution, get):
+    """Where the provider replaces nodes, their group gives labels and taints; a pool without taints names none."""
+
+    def marking(pool):
+        found = prerequisites(specs(system={"distribution": distribution}, pools={"gpu": pool}), "test")["Nodes"]
+        (item,) = (item for item in found if "4 nodes with the label" in item.what)
+        return item.get
+
+    lasting = "" if distribution == "kubeadm" else "; what kubectl sets is lost when a node is replaced"
+    assert marking(TAINTED) == f"{get}{lasting}"
+    assert "taint" not in marking(GPU)
+
+
+def test_labels_of_mig_outlast_nodes():
+    """The label that cuts GPUs is set by the node pool, too."""
+    pool = {"shape": "gke-a3-megagpu-8g", "nodes": 4, "mig": {"layout": {"1g.10gb": 7}}}
+    found = prerequisites(specs(system={"distribution": "gke-cos"}, pools={"gpu": pool}), "test")["Nodes"]
+    (item,) = (item for item in found if "mig.config" in item.what)
+    assert "gcloud container node-pools create gpu --node-labels=nvidia.com/mig.config=gpu`" in item.get
 
 
 def test_values_that_switch_a_part_off_are_the_field():

@@ -11,6 +11,7 @@ from trainyard.render.clusters import node_files
 from trainyard.render.clusters.nodes import PROCESSES, few_processes, needs
 from trainyard.render.operators.install import bundlers
 from trainyard.render.prerequisites.base import Prerequisite, Site, labels_text, names_text, of_pools
+from trainyard.render.prerequisites.marks import marking
 from trainyard.render.prerequisites.questions import (
     NodeKernel,
     NodeLabels,
@@ -66,23 +67,18 @@ def pools(site: Site) -> Iterator[Prerequisite]:
             f"{count_of(pool.nodes, 'node')} with {labels_text(site, name)} and {words if taints else 'no taint'}",
             "flavor and pods of the pool select this label and tolerate only these taints; the quota counts the nodes",
             ("pools", name),
-            "; ".join(
-                [
-                    how_labelled(site, name),
-                    *(f"`kubectl taint node NODE {taint}`" for taint in taints),
-                ]
-            ),
+            how_marked(site, name, taints),
             PoolNodes(name, pool.nodes, taints),
         )
         yield amounts(site, name)
 
 
-def how_labelled(site: Site, name: str) -> str:
-    """Return how the nodes of a pool get the labels that select them."""
-    if site.cluster.pools[name].selector is not None:
-        return "have whoever makes the nodes set it, or correct `selector` of the pool"
-    pairs = (f"{key}={value}" for key, value in site.cluster.selector_of(name).items())
-    return f"`kubectl label node NODE {' '.join(pairs)}`"
+def how_marked(site: Site, name: str, taints: Sequence[Taint]) -> str:
+    """Return how the nodes of a pool get the labels that select them, and their taints."""
+    if site.cluster.pools[name].selector is None:
+        return marking(site, name, site.cluster.selector_of(name), taints)
+    labels = "have whoever makes the nodes set it, or correct `selector` of the pool"
+    return "; ".join([labels, *([marking(site, name, {}, taints)] if taints else [])])
 
 
 def amounts(site: Site, name: str) -> Prerequisite:
@@ -127,12 +123,12 @@ def labels(site: Site) -> Iterator[Prerequisite]:
             setter = next((text for prefix, text in SETTERS.items() if key.startswith(prefix)), "")
             by_setter.setdefault(setter, []).append(key)
     for setter, keys in by_setter.items():
-        commands, named = " ".join(f"{key}=VALUE" for key in keys), names_text([f"`{key}`" for key in keys])
+        named = names_text([f"`{key}`" for key in keys])
         yield Prerequisite(
             f"{of_pools(every)} have the label{'s' if len(keys) > 1 else ''} {named}",
             "levels of the topology; Kueue places no pod on a node without them",
             ("topology",),
-            setter or f"`kubectl label node NODE {commands}`",
+            setter or marking(site, every[0], dict.fromkeys(keys, "VALUE")),
             NodeLabels(every, tuple(keys)),
         )
     yield from chosen(site)
@@ -148,7 +144,7 @@ def chosen(site: Site) -> Iterator[Prerequisite]:
                     f"{of_pools([name])} have the label `{key}={name}`",
                     "by it the GPU Operator chooses how GPUs are cut or shared; without it they stay whole",
                     ("pools", name, field),
-                    f"`kubectl label node NODE {key}={name}`",
+                    marking(site, name, {key: name}),
                     NodeLabels((name,), (key,), name),
                 )
     channels = tuple(name for name, pool in cluster.pools.items() if spans(cluster, pool))
@@ -157,7 +153,7 @@ def chosen(site: Site) -> Iterator[Prerequisite]:
             f"{of_pools(channels)} have the label `{GPU_PRESENT}=true`, or those of Node Feature Discovery",
             "the DRA driver runs only on nodes that are labelled so; pods get no NVLink channel without it",
             ("operators", "dra-driver-nvidia-gpu"),
-            f"`kubectl label node NODE {GPU_PRESENT}=true`",
+            marking(site, channels[0], {GPU_PRESENT: "true"}),
             NodeLabels(channels, (GPU_PRESENT,), "true"),
         )
 
@@ -196,9 +192,9 @@ def software(site: Site) -> Iterator[Prerequisite]:
 KUBELET = "`kubectl get --raw /api/v1/nodes/NODE/proxy/configz`"
 LOCKED = (
     "`kubectl run limit --rm -i --restart=Never --image=busybox "
-    """--overrides='{"spec":{"nodeName":"NODE"}}' -- sh -c 'ulimit -l'` prints unlimited"""
+    """--overrides='{"spec":{"nodeName":"NODE"}}' -- sh -c 'ulimit -l'` prints unlimited, or a number above 10^15"""
 )
-"""Shows the limit on locked memory of a container on a node."""
+"""Shows the limit on locked memory of a container on a node, in KiB: 2^53 - 1 of the largest that a file can say."""
 
 
 INTO_IMAGE = "put {} into the node's image; each file begins with its place"
