@@ -22,6 +22,20 @@ SHARED = {"type": "infiniband", "attach": "rdma-shared", "subnetManager": "OpenS
 ROCE = {"type": "roce", "attach": "sriov", "addresses": "10.56.0.0/16", "trafficClass": 106, "mtu": 9000}
 INFINIBAND = {"type": "infiniband", "attach": "rdma-shared", "resources": ["rdma/ib"], "subnetManager": "OpenSM"}
 EFA = {"pools": {"gpu": {"shape": "aws-p5-48xlarge", "nodes": 4}}, "fabric": {"type": "efa"}}
+EFA_PLUGIN = {**OPERATORS, "efa-device-plugin": {"version": "0.5.30"}}
+NODE_CLASS = {
+    "image": "al2023@v20260810",
+    "role": "nodes",
+    "subnets": ["subnet-0a1b2c3d4e5f60718"],
+    "securityGroups": ["sg-0a1b2c3d4e5f60718"],
+}
+KARPENTER = {
+    "gpu": {
+        "shape": "aws-p5-48xlarge",
+        "nodes": {"min": 0, "max": 4},
+        "scaling": {"by": "karpenter", "nodeClass": NODE_CLASS},
+    }
+}
 GPU = {"shape": "dgx-h100", "nodes": 4}
 TAINTED = {**GPU, "taints": [{"key": "nvidia.com/gpu", "value": "present"}, {"key": "spot", "effect": "NoExecute"}]}
 DIGEST = "sha256:" + "4f0c7e2ab95d8136" * 4
@@ -210,6 +224,22 @@ CASES = {
     "memory that NRI unlocks": ({"fabric": {**INFINIBAND, "memlock": "nri"}}, "ulimit-adjuster", "without limit"),
     "files for nodes": ({"fabric": INFINIBAND}, "have the files of `nodes/gpu/`: 10-trainyard-memlock.conf", "NRI"),
     "EFA": (EFA, "nodes of pool gpu offer `vpc.amazonaws.com/efa 32`", "lossless"),
+    "EFA that a plugin of ours advertises": (
+        {**EFA, "operators": EFA_PLUGIN}, "nodes of pool gpu offer `vpc.amazonaws.com/efa 32`", "",
+    ),
+    "EFA that Karpenter attaches": (
+        {**EFA, "operators": EFA_PLUGIN, "pools": KARPENTER}, "the security group of nodes of pool gpu", "efa 32",
+    ),
+    "zones of EFA": (EFA, "nodes of pool gpu are in one zone, close to each other", ""),
+    "zones of one node": ({**EFA, "pools": {"gpu": {"shape": "aws-p5-48xlarge", "nodes": 1}}}, "efa 32", "one zone"),
+    "zones of Karpenter's subnets": (
+        {**EFA, "pools": KARPENTER}, "offer `vpc.amazonaws.com/efa 32`", "are in one zone",
+    ),
+    "pools off the fabric": (
+        {"pools": {**EFA["pools"], "cpu": {"shape": "cpu-64", "nodes": 2}}, "fabric": {"type": "efa"}},
+        "nodes of pool gpu are in one zone",
+        "nodes of pool cpu are",
+    ),
     "huge pages of EFA": (EFA, "hugepages-2Mi 10Gi", ""),
     "huge pages that nobody requests": ({"pools": EFA["pools"]}, "offer at least cpu", "hugepages"),
     "GKE's networks": (GKE, "Networks `vpc1`, `vpc2`, `vpc3` and 5 more exist", "multi-networking"),
@@ -325,6 +355,25 @@ GCLOUD = (
     "`gcloud container node-pools create gpu --node-labels=trainyard.dev/pool=gpu "
     "--node-taints=nvidia.com/gpu=present:NoSchedule,spot=:NoExecute`"
 )
+EFA_WAYS = {
+    "a plugin of ours": ({"operators": EFA_PLUGIN}, "`efa-only` at device 1 of the others", "helm install"),
+    "a plugin of others": ({}, "helm install", ""),
+    "Karpenter's interfaces": ({"pools": KARPENTER}, "helm install", "launch template"),
+    "one interface": (
+        {"pools": {"gpu": {"shape": "aws-g5-48xlarge", "nodes": 2}}}, "`efa` as the type of the interface", "device 1",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("changes", "there", "absent"), EFA_WAYS.values(), ids=EFA_WAYS)
+def test_each_way_to_efa(changes, there, absent):
+    """Nodes need interfaces and a plugin; whoever brings one of them is not asked for it again."""
+    found = prerequisites(specs(**{**EFA, **changes}), "test")["Fabric"]
+    (item,) = (item for item in found if "offer `vpc.amazonaws.com/efa" in item.what)
+    assert there in item.get
+    assert not absent or absent not in item.get
+
+
 MARKS = {
     "eks": EKS,
     "eks-bottlerocket": EKS,
