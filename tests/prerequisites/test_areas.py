@@ -38,6 +38,9 @@ KARPENTER = {
 }
 GPU = {"shape": "dgx-h100", "nodes": 4}
 TAINTED = {**GPU, "taints": [{"key": "nvidia.com/gpu", "value": "present"}, {"key": "spot", "effect": "NoExecute"}]}
+AWS_DISKS = {"shape": "aws-p5-48xlarge", "nodes": 4, "localDisks": {"size": "27000Gi"}}
+GKE_DISKS = {"shape": "gke-a3-megagpu-8g", "nodes": 4, "localDisks": {"size": "5800Gi"}}
+GPU_DISKS = {**GPU, "localDisks": {"size": "20000Gi"}}
 DIGEST = "sha256:" + "4f0c7e2ab95d8136" * 4
 VPCS = [f"vpc{index}" for index in range(1, 9)]
 TCPXO = {
@@ -372,6 +375,25 @@ def test_each_way_to_efa(changes, there, absent):
     (item,) = (item for item in found if "offer `vpc.amazonaws.com/efa" in item.what)
     assert there in item.get
     assert not absent or absent not in item.get
+
+
+SSD = "--ephemeral-storage-local-ssd"
+ON_DISKS = {
+    "gke-cos": (GKE_DISKS, SSD),
+    "kubeadm": (GPU_DISKS, "mount it at the kubelet's folder"),
+    "eks": (AWS_DISKS, ""),
+    "gke-ubuntu": ({"shape": "gke-a3-megagpu-8g", "nodes": 4}, ""),
+}
+
+
+@pytest.mark.parametrize(("distribution", "case"), ON_DISKS.items(), ids=ON_DISKS)
+def test_local_disks_of_the_kubelet(distribution, case):
+    """Whoever makes the nodes puts the kubelet's folder onto them, but where a file does; others are told nothing."""
+    pool, get = case
+    found = prerequisites(specs(system={"distribution": distribution}, pools={"gpu": pool}), "test")["Nodes"]
+    (item,) = (item for item in found if "offer at least" in item.what)
+    assert get in item.get if get else "disks" not in item.get
+    assert any("have the files" in item.what for item in found) == (distribution == "eks")
 
 
 MARKS = {

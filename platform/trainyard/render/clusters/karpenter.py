@@ -118,7 +118,6 @@ def node_class(cluster: Cluster, name: str, stated: NodeClass) -> dict[str, Any]
     Files of the nodes go into the user data, which it merges with its own (bootstrap/nodeadm.go parseUserData).
     """
     pool = cluster.pools[name]
-    on_local = pool.local_disks is not None and pool.local_disks.storage is None
     volume = {
         "deviceName": ROOT[stated.image.partition("@")[0]],
         "ebs": {"volumeSize": stated.root_volume, "volumeType": "gp3", "encrypted": True, "deleteOnTermination": True},
@@ -131,7 +130,7 @@ def node_class(cluster: Cluster, name: str, stated: NodeClass) -> dict[str, Any]
         "securityGroupSelectorTerms": [{"id": group} for group in stated.security_groups],
         "capacityReservationSelectorTerms": [{"id": pool.reservation.id}] if pool.reservation else None,
         "blockDeviceMappings": [volume],
-        "instanceStorePolicy": "RAID0" if on_local else None,
+        "instanceStorePolicy": "RAID0" if pool.on_local_disks else None,
         "kubelet": {"maxPods": settings(pool)["maxPods"]},
         "userData": data or None,
     }

@@ -48,6 +48,8 @@ class Needs:
     """Kernel modules that are not loaded for a device."""
     selector: Mapping[str, str] = field(default_factory=dict)
     """The labels that select the nodes."""
+    stripe: bool = False
+    """Whether these files put the kubelet's folder onto the local disks."""
 
     @property
     def at(self) -> Path:

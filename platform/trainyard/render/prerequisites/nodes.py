@@ -8,7 +8,7 @@ from fractions import Fraction
 from trainyard.base.findings import count_of
 from trainyard.base.labels import HOSTNAME
 from trainyard.render.clusters import node_files
-from trainyard.render.clusters.nodes import PROCESSES, few_processes, needs
+from trainyard.render.clusters.nodes import PROCESSES, few_processes, needs, striped
 from trainyard.render.operators.install import bundlers
 from trainyard.render.prerequisites.base import Prerequisite, Site, labels_text, names_text, of_pools
 from trainyard.render.prerequisites.marks import marking
@@ -90,9 +90,17 @@ def amounts(site: Site, name: str) -> Prerequisite:
         f"{of_pools([name])} offer at least {in_words({**wanted, **pages})}",
         "sizes of pods and quota follow from these amounts; a full pod fits on no smaller node",
         ("pools", name, "shape"),
-        "correct the shape of the pool, or what the nodes reserve",
+        f"correct the shape of the pool, or what the nodes reserve{disks(site, name)}",
         NodeOffers(name, {**wanted, **pages}),
     )
+
+
+def disks(site: Site, name: str) -> str:
+    """Return how the kubelet's folder gets onto the local disks, where neither a file nor Karpenter does it."""
+    cluster = site.cluster
+    if striped(cluster, name) or cluster.autoscaler_of(name) == "karpenter":
+        return ""
+    return f"; local disks: {cluster.distribution_of(name).get_disks}" if cluster.pools[name].on_local_disks else ""
 
 
 def is_used(site: Site, pool: str, resource: str) -> bool:
@@ -190,6 +198,7 @@ def software(site: Site) -> Iterator[Prerequisite]:
 
 
 KUBELET = "`kubectl get --raw /api/v1/nodes/NODE/proxy/configz`"
+DISKS = "`findmnt /var/lib/kubelet`, on a node"
 LOCKED = (
     "`kubectl run limit --rm -i --restart=Never --image=busybox "
     """--overrides='{"spec":{"nodeName":"NODE"}}' -- sh -c 'ulimit -l'` prints unlimited, or a number above 10^15"""
@@ -220,6 +229,7 @@ def settings(site: Site) -> Iterator[Prerequisite]:
             "`ls -ln /dev/kfd /dev/dri`, on a node": "every user opens the GPUs" if needed.open_devices else "",
             modules_look(needed.load): "GPUs and NICs need these kernel modules" if needed.load else "",
             "`lsmod`, on a node, has no amdgpu at first": "AMD's operator loads its own driver" if needed.block else "",
+            DISKS: "scratch of pods is on the local disks" if needed.stripe else "",
         }
         used = {look: why for look, why in parts.items() if why}
         yield Prerequisite(

@@ -117,8 +117,11 @@ class Distribution(Spec):
     """Fields of `kubelet` of a pool that its owners let one set; default: all."""
     pod_pids: Amount | None = None
     """Processes and threads that the distribution's kubelets allow a pod; default: no limit."""
-    node_files: tuple[Literal["memlock", "udev"], ...] = ("memlock", "udev")
-    """Settings that files for the nodes can make: no limit on locked memory, rules of udev."""
+    node_files: tuple[Literal["memlock", "udev", "disks"], ...] = ("memlock", "udev")
+    """Settings that files for the nodes can make: no limit on locked memory, rules of udev, local disks under the
+    kubelet's folder."""
+    get_disks: Text = "join them to one file system, and mount it at the kubelet's folder before the kubelet starts"
+    """How the kubelet's folder gets onto the local disks of a node, where no file does it."""
     modules: Modules = Modules()
     """Where kernel modules that a cluster needs, or must not load, are named."""
     nic_driver: Literal["inbox"] | None = None
