@@ -434,6 +434,67 @@ def test_labels_of_mig_outlast_nodes():
     assert "gcloud container node-pools create gpu --node-labels=nvidia.com/mig.config=gpu`" in item.get
 
 
+SPOT = {**GPU, "taints": [{"key": "nvidia.com/gpu", "value": "present"}, {"key": "spot", "effect": "NoExecute"}]}
+TOLD = {
+    "COS": (
+        {"system": {"distribution": "gke-cos"}},
+        (" with `driver.enabled=false`, `toolkit.env[0].name=RUNTIME_CONFIG_SOURCE`, `toolkit.env[0].value=file`, "
+        "`toolkit.installDir=/home/kubernetes/bin/nvidia`, `hostPaths.driverInstallDir=/home/kubernetes/bin/nvidia`"),
+    ),
+    "EKS": ({"system": {"distribution": "eks"}}, " with `driver.enabled=false`, `toolkit.enabled=false`"),
+    "AKS": (
+        {"system": {"distribution": "aks"}},
+        " with `driver.enabled=false`, `toolkit.enabled=false`, `operator.runtimeClass=nvidia-container-runtime`",
+    ),
+    "the chart's own": ({}, ""),
+    "the common taint": ({"pools": {"gpu": {**GPU, "taints": [{"key": "nvidia.com/gpu", "value": "present"}]}}}, ""),
+    "another taint": (
+        {"pools": {"gpu": SPOT}},
+        " with tolerations of spot in `daemonsets.tolerations` and `node-feature-discovery.worker.tolerations`",
+    ),
+    "values that the file says": (
+        {
+            "system": {"distribution": "eks"},
+            "operators": {
+                **OPERATORS,
+                "gpu-operator": {"version": "26.7.0", "managed": False, "values": {"driver": {"enabled": False}}},
+            },
+        },
+        " with `toolkit.enabled=false`",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("changes", "words"), TOLD.values(), ids=TOLD)
+def test_an_operator_of_others_is_told_of_the_nodes(changes, words):
+    """The values that Trainyard would derive are listed, and none that the chart has by itself."""
+    found = prerequisites(specs(**{"operators": THEIRS, **changes}), "test")["Software"]
+    (item,) = (item for item in found if item.what.startswith("gpu-operator 26.7.0 is there"))
+    chart = "install chart gpu-operator of https://helm.ngc.nvidia.com/nvidia"
+    assert item.get == f"{chart}{words}, or remove `managed: false`"
+
+
+GKE_GPUS = {
+    "an operator of others": ("gke-cos", THEIRS, True, "disabled`, and `kubectl apply", True),
+    "an operator of ours": ("gke-cos", OURS, True, "disabled`, and `kubectl apply", False),
+    "Ubuntu": ("gke-ubuntu", THEIRS, True, "disabled`, and Google's installer", True),
+    "no operator": ("gke-cos", OPERATORS, False, "gpu-driver-version=latest`", False),
+    "a plugin that values switch off": ("gke-cos", switched_off("devicePlugin"), False, "version=latest`", False),
+    "another provider": ("eks", THEIRS, False, "AL2023_x86_64_NVIDIA", False),
+}
+
+
+@pytest.mark.parametrize(("form", "operators", "labelled", "driver", "quota"), GKE_GPUS.values(), ids=GKE_GPUS)
+def test_one_device_plugin_of_two(form, operators, labelled, driver, quota):
+    """GKE's own plugin, which brings the driver too, stays away where the GPU Operator advertises the GPUs."""
+    found = prerequisites(specs(system={"distribution": form}, operators=operators), "test")
+    whats = [item.what for items in found.values() for item in items]
+    assert any("gke-no-default-nvidia-gpu-device-plugin=true" in what for what in whats) == labelled
+    assert any("ResourceQuota" in what for what in whats) == quota
+    (item,) = (item for item in found["GPUs"] if "NVIDIA's driver" in item.what)
+    assert driver in item.get
+
+
 def test_values_that_switch_a_part_off_are_the_field():
     """A reader finds the line that makes the driver somebody else's."""
     (item,) = (

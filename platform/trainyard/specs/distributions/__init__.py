@@ -60,6 +60,10 @@ class GpuSoftware(Spec):
     """Kernel modules of a driver that the system installs and does not load by itself."""
     get_driver: Text = "choose an image for the nodes that brings it"
     """How nodes get a driver that the system installs."""
+    get_driver_alone: Text | None = None
+    """The same where the GPU Operator brings the device plugin; default: `getDriver`."""
+    plugin_off: Text | None = None
+    """Label of nodes, with its value, that do without the provider's own device plugin; default: it has none."""
     get_toolkit: Text = "choose an image for the nodes that brings it"
     """How nodes get a toolkit that the system installs."""
     get_amdgpu: Text = "install amdgpu-dkms in the node's image (ROCm documentation, installation by package manager)"
