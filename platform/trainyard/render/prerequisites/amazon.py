@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from trainyard.base.labels import POOL
 from trainyard.render.operators.install import installed_operators
 from trainyard.render.prerequisites.base import Prerequisite, Site, of_pools
 from trainyard.render.prerequisites.nodes import in_words
@@ -26,6 +25,7 @@ def efa(site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
     ours = {operator.facts.prefix(operator.choice.values) for operator, _ in installed_operators(cluster)}
     plugin = [] if DEVICE.partition("/")[0] in ours else [PLUGIN]
     for name in there:
+        selected = ",".join(f"{key}={value}" for key, value in cluster.selector_of(name).items())
         count = cluster.pools[name].node.devices[DEVICE]
         starts = cluster.autoscaler_of(name) == "karpenter"
         get = [*plugin, *([] if starts else [interfaces(count)])]
@@ -44,7 +44,7 @@ def efa(site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
                 "EFA sends nothing between zones, and collectives are slow between distant nodes",
                 ("fabric", "type"),
                 "launch them from one capacity block, or in one cluster placement group",
-                look=f"`kubectl get nodes -l {POOL}={name} -L topology.kubernetes.io/zone`",
+                look=f"`kubectl get nodes -l {selected} -L topology.kubernetes.io/zone`",
             )
     yield Prerequisite(
         f"the security group of {of_pools(there)} allows all traffic to and from itself",
