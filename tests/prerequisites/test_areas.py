@@ -426,6 +426,20 @@ def test_marks_of_nodes_outlast_them(distribution, get):
     assert "taint" not in marking(GPU)
 
 
+def test_labels_of_others_are_left_to_them():
+    """Where a selector says whose labels count, the group of nodes is asked for taints alone."""
+    selector = {"cloud.google.com/gke-nodepool": "gpu"}
+    tainted = {**TAINTED, "selector": selector}
+    for pool, command in (
+        (tainted, "; `gcloud container node-pools create gpu --node-taints=nvidia.com/gpu=present:NoSchedule,spot="),
+        ({**GPU, "selector": selector}, ""),
+    ):
+        found = prerequisites(specs(system={"distribution": "gke-cos"}, pools={"gpu": pool}), "test")["Nodes"]
+        (item,) = (item for item in found if "4 nodes with the label" in item.what)
+        assert item.get.startswith(f"have whoever makes the nodes set it, or correct `selector` of the pool{command}")
+        assert ("gcloud" in item.get) == bool(command)
+
+
 def test_labels_of_mig_outlast_nodes():
     """The label that cuts GPUs is set by the node pool, too."""
     pool = {"shape": "gke-a3-megagpu-8g", "nodes": 4, "mig": {"layout": {"1g.10gb": 7}}}
