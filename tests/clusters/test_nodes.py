@@ -362,6 +362,42 @@ def test_huge_pages_of_efa_are_set_aside_in_every_form(form):
     assert "nr_hugepages" not in "".join(files({"distribution": form}).values())
 
 
+LOCAL: Fields = {"shape": "aws-p5-48xlarge", "nodes": 2, "localDisks": {"size": "27000Gi"}}
+STARTED: Fields = {
+    "nodes": {"min": 0, "max": 2},
+    "scaling": {
+        "nodeClass": {
+            "image": "al2023@v20260810",
+            "role": "nodes",
+            "subnets": ["subnet-0a1b2c3d4e5f60718"],
+            "securityGroups": ["sg-0a1b2c3d4e5f60718"],
+        }
+    },
+}
+STRIPED: dict[str, tuple[str, Fields, bool]] = {
+    "AL2023": ("eks", {}, True),
+    "Bottlerocket": ("eks-bottlerocket", {}, True),
+    "disks that a driver cuts": ("eks", {"localDisks": {"size": "27000Gi", "storage": "shared"}}, False),
+    "no disks": ("eks", {"localDisks": None}, False),
+    "nodes that Karpenter starts": ("eks", STARTED, False),
+    "a distribution without a form for it": ("systemd", {}, False),
+}
+
+
+@pytest.mark.parametrize(("form", "changes", "striped"), STRIPED.values(), ids=STRIPED)
+def test_the_kubelet_s_folder_goes_onto_local_disks(form, changes, striped):
+    """Without it scratch on nvme would fill the root volume; Karpenter says it in its own user data."""
+    on = make_cluster(pools={"gpu": {**LOCAL, **changes}}, system={"distribution": form}, queues={})
+    found = {file.name: file.text for files in node_files(on).values() for file in files}
+    assert bool(found) == striped
+    if form == "eks" and striped:
+        assert yaml.safe_load(found["nodeconfig.yaml"])["spec"] == {"instance": {"localStorage": {"strategy": "RAID0"}}}
+    elif striped:
+        ((_, command),) = tomllib.loads(found["userdata.toml"])["settings"]["bootstrap-commands"].items()
+        assert [words[-1] for words in command["commands"]] == ["init", "bind"]
+        assert (command["mode"], command["essential"]) == ("always", True)
+
+
 def test_a_pool_may_be_set_up_in_another_way():
     """Field by field the pool's own, else the cluster's."""
     mixed = {"distribution": "kubeadm", "runtime": "cri-o"}

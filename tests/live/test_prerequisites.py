@@ -116,6 +116,7 @@ def recorded():
 
 MISSING = {
     "8 nodes with the label": "p5-2 has the taint example.com/repair:NoSchedule",
+    "vpc.amazonaws.com/efa 32": "p5-4 offers vpc.amazonaws.com/efa 0",
     "topology.k8s.aws": "p5-3 lacks topology.k8s.aws/network-node-layer-3",
     "storage driver": "p5-5 does not run it",
     "mpi-operator": "mpijobs.kubeflow.org does not serve v2beta1",

@@ -16,6 +16,7 @@ from trainyard.render.operators.gke_gpudirect import NAME, PLUGINS, PREPARE
 from trainyard.render.operators.install import installed_operators
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing.daemons import of_operators
+from trainyard.render.sizing.fabrics.gpudirect_tcpxo import APERTURE
 
 OURS = {NAME: {"version": "2026.6.9"}}
 DIGEST = f"sha256:{'a' * 64}"
@@ -74,6 +75,16 @@ def test_only_a_person_replaces_a_plugin_under_running_jobs():
     item = rendered(MEGA, TCPXO)["nccl-tcpxo-installer"]
     assert item.fields["spec"]["updateStrategy"] == {"type": "OnDelete"}
     assert all("cp -r --remove-destination" in plugin.script for plugin in PLUGINS.values())
+
+
+def test_pods_of_jobs_wait_for_the_whole_plugin():
+    """The only folder that a run mounts and no driver makes appears once the libraries are copied."""
+    found = pod(rendered(MEGA, TCPXO)["nccl-tcpxo-installer"])
+    first, last = found["initContainers"]
+    assert "cp -r" in first["command"][-1]
+    assert APERTURE in last["command"][-1]
+    assert APERTURE not in first["command"][-1]
+    assert APERTURE not in {volume["hostPath"]["path"] for volume in found["volumes"]}
 
 
 def test_images_are_of_the_release_and_can_be_pinned():

@@ -22,7 +22,25 @@ SHARED = {"type": "infiniband", "attach": "rdma-shared", "subnetManager": "OpenS
 ROCE = {"type": "roce", "attach": "sriov", "addresses": "10.56.0.0/16", "trafficClass": 106, "mtu": 9000}
 INFINIBAND = {"type": "infiniband", "attach": "rdma-shared", "resources": ["rdma/ib"], "subnetManager": "OpenSM"}
 EFA = {"pools": {"gpu": {"shape": "aws-p5-48xlarge", "nodes": 4}}, "fabric": {"type": "efa"}}
+EFA_PLUGIN = {**OPERATORS, "efa-device-plugin": {"version": "0.5.30"}}
+NODE_CLASS = {
+    "image": "al2023@v20260810",
+    "role": "nodes",
+    "subnets": ["subnet-0a1b2c3d4e5f60718"],
+    "securityGroups": ["sg-0a1b2c3d4e5f60718"],
+}
+KARPENTER = {
+    "gpu": {
+        "shape": "aws-p5-48xlarge",
+        "nodes": {"min": 0, "max": 4},
+        "scaling": {"by": "karpenter", "nodeClass": NODE_CLASS},
+    }
+}
 GPU = {"shape": "dgx-h100", "nodes": 4}
+TAINTED = {**GPU, "taints": [{"key": "nvidia.com/gpu", "value": "present"}, {"key": "spot", "effect": "NoExecute"}]}
+AWS_DISKS = {"shape": "aws-p5-48xlarge", "nodes": 4, "localDisks": {"size": "27000Gi"}}
+GKE_DISKS = {"shape": "gke-a3-megagpu-8g", "nodes": 4, "localDisks": {"size": "5800Gi"}}
+GPU_DISKS = {**GPU, "localDisks": {"size": "20000Gi"}}
 DIGEST = "sha256:" + "4f0c7e2ab95d8136" * 4
 VPCS = [f"vpc{index}" for index in range(1, 9)]
 TCPXO = {
@@ -190,10 +208,41 @@ CASES = {
     "VLANs": ({"fabric": {**ROCE, "vlans": {"nlp": 402}}}, "packets of 9000 bytes and VLANs 402", ""),
     "InfiniBand": ({"fabric": INFINIBAND}, "a subnet manager runs on the fabric (OpenSM)", "lossless"),
     "NICs that others advertise": ({"fabric": INFINIBAND}, "nodes of pool gpu offer `rdma/ib 1`", ""),
+    "pools that are all tainted": (
+        {"pools": {"gpu": TAINTED, "other": TAINTED}}, "nodes without taints, outside of pools gpu, other, are", "",
+    ),
+    "a pool without a taint": (
+        {"pools": {"gpu": TAINTED, "other": {"shape": "cpu-64", "nodes": 2}}}, "", "nodes without taints",
+    ),
+    "a taint that keeps nobody off": (
+        {"pools": {"gpu": {**GPU, "taints": [{"key": "a", "effect": "PreferNoSchedule"}]}}}, "", "nodes without taints",
+    ),
+    "an open pool that starts from zero": (
+        {"pools": {"gpu": {**GPU, "nodes": {"min": 0, "max": 4}}}}, "nodes without taints, outside of pool gpu,", "",
+    ),
+    "an open pool that keeps a node": (
+        {"pools": {"gpu": {**GPU, "nodes": {"min": 1, "max": 4}}}}, "", "nodes without taints",
+    ),
     "memory that the image unlocks": ({"fabric": {**INFINIBAND, "memlock": "provided"}}, "without limit", "NRI"),
     "memory that NRI unlocks": ({"fabric": {**INFINIBAND, "memlock": "nri"}}, "ulimit-adjuster", "without limit"),
     "files for nodes": ({"fabric": INFINIBAND}, "have the files of `nodes/gpu/`: 10-trainyard-memlock.conf", "NRI"),
     "EFA": (EFA, "nodes of pool gpu offer `vpc.amazonaws.com/efa 32`", "lossless"),
+    "EFA that a plugin of ours advertises": (
+        {**EFA, "operators": EFA_PLUGIN}, "nodes of pool gpu offer `vpc.amazonaws.com/efa 32`", "",
+    ),
+    "EFA that Karpenter attaches": (
+        {**EFA, "operators": EFA_PLUGIN, "pools": KARPENTER}, "the security group of nodes of pool gpu", "efa 32",
+    ),
+    "zones of EFA": (EFA, "nodes of pool gpu are in one zone, close to each other", ""),
+    "zones of one node": ({**EFA, "pools": {"gpu": {"shape": "aws-p5-48xlarge", "nodes": 1}}}, "efa 32", "one zone"),
+    "zones of Karpenter's subnets": (
+        {**EFA, "pools": KARPENTER}, "offer `vpc.amazonaws.com/efa 32`", "are in one zone",
+    ),
+    "pools off the fabric": (
+        {"pools": {**EFA["pools"], "cpu": {"shape": "cpu-64", "nodes": 2}}, "fabric": {"type": "efa"}},
+        "nodes of pool gpu are in one zone",
+        "nodes of pool cpu are",
+    ),
     "huge pages of EFA": (EFA, "hugepages-2Mi 10Gi", ""),
     "huge pages that nobody requests": ({"pools": EFA["pools"]}, "offer at least cpu", "hugepages"),
     "GKE's networks": (GKE, "Networks `vpc1`, `vpc2`, `vpc3` and 5 more exist", "multi-networking"),
@@ -299,6 +348,165 @@ def test_each_way_to_a_driver(changes, what, get):
     found = prerequisites(specs(**changes), "test")["GPUs"]
     (item,) = (item for item in found if what in item.what)
     assert get in item.get
+
+
+EKS = (
+    "`aws eks create-nodegroup --nodegroup-name gpu --labels trainyard.dev/pool=gpu --taints "
+    "key=nvidia.com/gpu,value=present,effect=NO_SCHEDULE key=spot,effect=NO_EXECUTE`"
+)
+GCLOUD = (
+    "`gcloud container node-pools create gpu --node-labels=trainyard.dev/pool=gpu "
+    "--node-taints=nvidia.com/gpu=present:NoSchedule,spot=:NoExecute`"
+)
+EFA_WAYS = {
+    "a plugin of ours": ({"operators": EFA_PLUGIN}, "`efa-only` at device 1 of the others", "helm install"),
+    "a plugin of others": ({}, "helm install", ""),
+    "Karpenter's interfaces": ({"pools": KARPENTER}, "helm install", "launch template"),
+    "one interface": (
+        {"pools": {"gpu": {"shape": "aws-g5-48xlarge", "nodes": 2}}}, "`efa` as the type of the interface", "device 1",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("changes", "there", "absent"), EFA_WAYS.values(), ids=EFA_WAYS)
+def test_each_way_to_efa(changes, there, absent):
+    """Nodes need interfaces and a plugin; whoever brings one of them is not asked for it again."""
+    found = prerequisites(specs(**{**EFA, **changes}), "test")["Fabric"]
+    (item,) = (item for item in found if "offer `vpc.amazonaws.com/efa" in item.what)
+    assert there in item.get
+    assert not absent or absent not in item.get
+
+
+SSD = "--ephemeral-storage-local-ssd"
+ON_DISKS = {
+    "gke-cos": (GKE_DISKS, SSD),
+    "kubeadm": (GPU_DISKS, "mount it at the kubelet's folder"),
+    "eks": (AWS_DISKS, ""),
+    "gke-ubuntu": ({"shape": "gke-a3-megagpu-8g", "nodes": 4}, ""),
+}
+
+
+@pytest.mark.parametrize(("distribution", "case"), ON_DISKS.items(), ids=ON_DISKS)
+def test_local_disks_of_the_kubelet(distribution, case):
+    """Whoever makes the nodes puts the kubelet's folder onto them, but where a file does; others are told nothing."""
+    pool, get = case
+    found = prerequisites(specs(system={"distribution": distribution}, pools={"gpu": pool}), "test")["Nodes"]
+    (item,) = (item for item in found if "offer at least" in item.what)
+    assert get in item.get if get else "disks" not in item.get
+    assert any("have the files" in item.what for item in found) == (distribution == "eks")
+
+
+MARKS = {
+    "eks": EKS,
+    "eks-bottlerocket": EKS,
+    "gke-cos": GCLOUD,
+    "gke-ubuntu": GCLOUD,
+    "aks": (
+        "`az aks nodepool add --labels trainyard.dev/pool=gpu "
+        "--node-taints nvidia.com/gpu=present:NoSchedule,spot=:NoExecute`"
+    ),
+    "kubeadm": (
+        "`kubectl label node NODE trainyard.dev/pool=gpu`; `kubectl taint node NODE nvidia.com/gpu=present:NoSchedule`"
+        "; `kubectl taint node NODE spot:NoExecute`"
+    ),
+}
+
+
+@pytest.mark.parametrize(("distribution", "get"), MARKS.items(), ids=MARKS)
+def test_marks_of_nodes_outlast_them(distribution, get):
+    """Where the provider replaces nodes, their group gives labels and taints; a pool without taints names none."""
+
+    def marking(pool):
+        found = prerequisites(specs(system={"distribution": distribution}, pools={"gpu": pool}), "test")["Nodes"]
+        (item,) = (item for item in found if "4 nodes with the label" in item.what)
+        return item.get
+
+    lasting = "" if distribution == "kubeadm" else "; what kubectl sets is lost when a node is replaced"
+    assert marking(TAINTED) == f"{get}{lasting}"
+    assert "taint" not in marking(GPU)
+
+
+def test_labels_of_others_are_left_to_them():
+    """Where a selector says whose labels count, the group of nodes is asked for taints alone."""
+    selector = {"cloud.google.com/gke-nodepool": "gpu"}
+    tainted = {**TAINTED, "selector": selector}
+    for pool, command in (
+        (tainted, "; `gcloud container node-pools create gpu --node-taints=nvidia.com/gpu=present:NoSchedule,spot="),
+        ({**GPU, "selector": selector}, ""),
+    ):
+        found = prerequisites(specs(system={"distribution": "gke-cos"}, pools={"gpu": pool}), "test")["Nodes"]
+        (item,) = (item for item in found if "4 nodes with the label" in item.what)
+        assert item.get.startswith(f"have whoever makes the nodes set it, or correct `selector` of the pool{command}")
+        assert ("gcloud" in item.get) == bool(command)
+
+
+def test_labels_of_mig_outlast_nodes():
+    """The label that cuts GPUs is set by the node pool, too."""
+    pool = {"shape": "gke-a3-megagpu-8g", "nodes": 4, "mig": {"layout": {"1g.10gb": 7}}}
+    found = prerequisites(specs(system={"distribution": "gke-cos"}, pools={"gpu": pool}), "test")["Nodes"]
+    (item,) = (item for item in found if "mig.config" in item.what)
+    assert "gcloud container node-pools create gpu --node-labels=nvidia.com/mig.config=gpu`" in item.get
+
+
+SPOT = {**GPU, "taints": [{"key": "nvidia.com/gpu", "value": "present"}, {"key": "spot", "effect": "NoExecute"}]}
+TOLD = {
+    "COS": (
+        {"system": {"distribution": "gke-cos"}},
+        (" with `driver.enabled=false`, `toolkit.env[0].name=RUNTIME_CONFIG_SOURCE`, `toolkit.env[0].value=file`, "
+        "`toolkit.installDir=/home/kubernetes/bin/nvidia`, `hostPaths.driverInstallDir=/home/kubernetes/bin/nvidia`"),
+    ),
+    "EKS": ({"system": {"distribution": "eks"}}, " with `driver.enabled=false`, `toolkit.enabled=false`"),
+    "AKS": (
+        {"system": {"distribution": "aks"}},
+        " with `driver.enabled=false`, `toolkit.enabled=false`, `operator.runtimeClass=nvidia-container-runtime`",
+    ),
+    "the chart's own": ({}, ""),
+    "the common taint": ({"pools": {"gpu": {**GPU, "taints": [{"key": "nvidia.com/gpu", "value": "present"}]}}}, ""),
+    "another taint": (
+        {"pools": {"gpu": SPOT}},
+        " with tolerations of spot in `daemonsets.tolerations` and `node-feature-discovery.worker.tolerations`",
+    ),
+    "values that the file says": (
+        {
+            "system": {"distribution": "eks"},
+            "operators": {
+                **OPERATORS,
+                "gpu-operator": {"version": "26.7.0", "managed": False, "values": {"driver": {"enabled": False}}},
+            },
+        },
+        " with `toolkit.enabled=false`",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("changes", "words"), TOLD.values(), ids=TOLD)
+def test_an_operator_of_others_is_told_of_the_nodes(changes, words):
+    """The values that Trainyard would derive are listed, and none that the chart has by itself."""
+    found = prerequisites(specs(**{"operators": THEIRS, **changes}), "test")["Software"]
+    (item,) = (item for item in found if item.what.startswith("gpu-operator 26.7.0 is there"))
+    chart = "install chart gpu-operator of https://helm.ngc.nvidia.com/nvidia"
+    assert item.get == f"{chart}{words}, or remove `managed: false`"
+
+
+GKE_GPUS = {
+    "an operator of others": ("gke-cos", THEIRS, True, "disabled`, and `kubectl apply", True),
+    "an operator of ours": ("gke-cos", OURS, True, "disabled`, and `kubectl apply", False),
+    "Ubuntu": ("gke-ubuntu", THEIRS, True, "disabled`, and Google's installer", True),
+    "no operator": ("gke-cos", OPERATORS, False, "gpu-driver-version=latest`", False),
+    "a plugin that values switch off": ("gke-cos", switched_off("devicePlugin"), False, "version=latest`", False),
+    "another provider": ("eks", THEIRS, False, "AL2023_x86_64_NVIDIA", False),
+}
+
+
+@pytest.mark.parametrize(("form", "operators", "labelled", "driver", "quota"), GKE_GPUS.values(), ids=GKE_GPUS)
+def test_one_device_plugin_of_two(form, operators, labelled, driver, quota):
+    """GKE's own plugin, which brings the driver too, stays away where the GPU Operator advertises the GPUs."""
+    found = prerequisites(specs(system={"distribution": form}, operators=operators), "test")
+    whats = [item.what for items in found.values() for item in items]
+    assert any("gke-no-default-nvidia-gpu-device-plugin=true" in what for what in whats) == labelled
+    assert any("ResourceQuota" in what for what in whats) == quota
+    (item,) = (item for item in found["GPUs"] if "NVIDIA's driver" in item.what)
+    assert driver in item.get
 
 
 def test_values_that_switch_a_part_off_are_the_field():

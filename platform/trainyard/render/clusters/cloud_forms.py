@@ -41,6 +41,11 @@ def aks(needs: Needs) -> Iterator[PlainFile]:
     yield PlainFile("kubelet-config.json", json.dumps(value, indent=2) + "\n", needs.kubelet_at)
 
 
+STRIPE = [["apiclient", "ephemeral-storage", command] for command in ("init", "bind")]
+"""Commands by which Bottlerocket joins local disks and puts folders of kubelet, containerd and logs onto them
+(aws/karpenter-provider-aws v1.14.1 pkg/providers/amifamily/bootstrap/bottlerocket.go)."""
+
+
 def bottlerocket(needs: Needs) -> Iterator[PlainFile]:
     """Yield user data in TOML (bottlerocket.dev, settings reference: kubernetes, oci-defaults, kernel)."""
     lines = ["# user data of the launch template"]
@@ -55,6 +60,9 @@ def bottlerocket(needs: Needs) -> Iterator[PlainFile]:
         lines += [f"[settings.kernel.modules.{module}]", "allowed = false"]
     if needs.pages:
         lines += ["[settings.kernel.sysctl]", f'"{PAGES_SETTING}" = "{needs.pages}"']
+    if needs.stripe:
+        lines += ["[settings.bootstrap-commands.local-disks]", f"commands = {json.dumps(STRIPE)}"]
+        lines += ['mode = "always"', "essential = true"]
     if len(lines) > 1:
         yield PlainFile("userdata.toml", "\n".join([*lines, ""]), needs.at)
 

@@ -134,7 +134,6 @@ def node_class(cluster: Cluster, name: str, stated: NodeClass) -> dict[str, Any]
     Settings of the nodes go into the user data, which it merges with its own (bootstrap/nodeadm.go parseUserData).
     """
     pool = cluster.pools[name]
-    on_local = pool.local_disks is not None and pool.local_disks.storage is None
     volume = {
         "deviceName": ROOT[stated.image.partition("@")[0]],
         "ebs": {"volumeSize": stated.root_volume, "volumeType": "gp3", "encrypted": True, "deleteOnTermination": True},
@@ -148,7 +147,7 @@ def node_class(cluster: Cluster, name: str, stated: NodeClass) -> dict[str, Any]
         "placementGroupSelector": {"name": stated.placement_group} if stated.placement_group else None,
         "blockDeviceMappings": [volume],
         "networkInterfaces": interfaces(cluster, name) or None,
-        "instanceStorePolicy": "RAID0" if on_local else None,
+        "instanceStorePolicy": "RAID0" if pool.on_local_disks else None,
         "kubelet": {"maxPods": settings(pool)["maxPods"]},
         "userData": user_data(cluster, name) or None,
     }

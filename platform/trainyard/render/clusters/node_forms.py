@@ -92,16 +92,18 @@ def eks(needs: Needs) -> Iterator[PlainFile]:
     """Yield one NodeConfig, for the user data of the launch template or `/etc/eks/nodeadm.d/`.
 
     A list takes the place of nodeadm's own, so that its limit of open files is repeated
-    (amazon-eks-ami nodeadm/internal/containerd/base-runtime-spec.json).
+    (amazon-eks-ami nodeadm/internal/containerd/base-runtime-spec.json). RAID0 puts the folders of kubelet and
+    containerd onto all local disks (amazon-eks-ami v20260724 nodeadm/api/v1alpha1/nodeconfig_types.go).
     """
     yield from device_rules(needs)
     yield from kernel_files(needs)
-    if needs.kubelet is None and not needs.memlock:
+    if needs.kubelet is None and not needs.memlock and not needs.stripe:
         return
     kubelet = {"kubelet": {"config": needs.kubelet}} if needs.kubelet is not None else {}
     files = {"type": "RLIMIT_NOFILE", "soft": 65536, "hard": 1048576}
     limit = {"containerd": {"baseRuntimeSpec": {"process": {"rlimits": [files, rlimit()]}}}} if needs.memlock else {}
-    value = {"apiVersion": "node.eks.aws/v1alpha1", "kind": "NodeConfig", "spec": {**limit, **kubelet}}
+    disks = {"instance": {"localStorage": {"strategy": "RAID0"}}} if needs.stripe else {}
+    value = {"apiVersion": "node.eks.aws/v1alpha1", "kind": "NodeConfig", "spec": {**limit, **kubelet, **disks}}
     text = "for user data of the launch template, or /etc/eks/nodeadm.d/trainyard.yaml in the image"
     yield PlainFile("nodeconfig.yaml", add_comment(text, write_yaml(value)), needs.at)
 

@@ -55,6 +55,8 @@ class Needs:
     """The labels that select the nodes."""
     pages: int = 0
     """Huge pages of 2 MiB that the node sets aside before the kubelet starts, which counts them once."""
+    stripe: bool = False
+    """Whether these files put the kubelet's folder onto the local disks."""
 
     @property
     def at(self) -> Path:

@@ -24,6 +24,12 @@ def files(cluster: Cluster, name: str) -> Iterator[PlainFile]:
     yield from FORMS[cluster.system_of(name).distribution or "systemd"](needs(cluster, name))
 
 
+def striped(cluster: Cluster, name: str) -> bool:
+    """Whether files put the kubelet's folder onto the local disks; Karpenter does it for nodes that it starts."""
+    in_file = "disks" in cluster.distribution_of(name).node_files
+    return in_file and cluster.pools[name].on_local_disks and cluster.autoscaler_of(name) != "karpenter"
+
+
 def needs(cluster: Cluster, name: str) -> Needs:
     """Return the needs that the pool's file states for its nodes, with their places."""
     pool, fabric = cluster.pools[name], cluster.fabric
@@ -38,6 +44,7 @@ def needs(cluster: Cluster, name: str) -> Needs:
         block=tuple(blocked(cluster, name)),
         memlock=fabric is not None and fabric.memlock == "node" and locks,
         pages=wanted_pages(cluster, name),
+        stripe=striped(cluster, name),
     )
 
 

@@ -52,7 +52,7 @@ class Plugin:
     copies: tuple[tuple[str, str], ...]
     """Folders whose files are copied: where the script puts them, and where pods of jobs find them."""
     prepare: str = ""
-    """What the node needs before."""
+    """What the node needs besides; done last, since pods of jobs wait for a folder that it makes."""
 
     @property
     def script(self) -> str:
@@ -127,21 +127,25 @@ def pod_basis(site: Site, kind: Gke) -> dict[str, Any]:
 
 
 def installer(site: Site, kind: Gke, plugin: Plugin) -> dict[str, Any]:
-    """Return the pod that copies the plugin to the node and then sleeps."""
+    """Return the pod that copies the plugin to the node and then sleeps.
+
+    Pods of TCPXO mount a folder that the last step makes, so none starts before its libraries are there. Other plugins
+    have no such folder.
+    """
     image = site.components[kind.name]["image"]
     mounts = [{"name": name, "mountPath": place} for name, (_, place) in plugin.folders.items()]
     install = {
         **container(site, "install", image, ["/bin/sh", "-c", plugin.script], privileged=True),
         "volumeMounts": mounts,
     }
-    before = []
+    after = []
     if plugin.prepare:
         command = ["nsenter", "-a", "-t", "1", "--", "sh", "-c", plugin.prepare]
-        before = [container(site, "prepare", image, command, privileged=True)]
+        after = [container(site, "prepare", image, command, privileged=True)]
     return {
         **pod_basis(site, kind),
         **({"hostPID": True} if plugin.prepare else {}),
-        "initContainers": [*before, install],
+        "initContainers": [install, *after],
         "containers": [container(site, "installed", image, ["sleep", "infinity"])],
         "terminationGracePeriodSeconds": 1,
         "volumes": [

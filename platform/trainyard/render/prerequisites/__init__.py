@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from trainyard.render.clusters import folders, of_files
-from trainyard.render.prerequisites import access, fabric, gpus, hardware, nodes, operators, scaling, storage
+from trainyard.render.prerequisites import (
+    access,
+    fabric,
+    gpu_operator,
+    gpus,
+    hardware,
+    nodes,
+    operators,
+    scaling,
+    storage,
+)
 from trainyard.render.prerequisites.base import Prerequisite, Site
 from trainyard.render.prerequisites.questions import AllExisting, Existing
 from trainyard.specs.sources import Specs
@@ -19,11 +29,11 @@ AREAS: Mapping[str, tuple[Find, ...]] = {
         *(nodes.release, nodes.pools, scaling.pools, scaling.requests),
         *(nodes.labels, nodes.software, nodes.settings, nodes.processes, nodes.memory),
     ),
-    "GPUs": (gpus.nvidia, gpus.fabric_managers, gpus.channels, gpus.amd),
+    "GPUs": (gpus.nvidia, gpu_operator.labels, gpus.fabric_managers, gpus.channels, gpus.amd),
     "Fabric": (fabric.every,),
     "Storage": (storage.drivers, storage.classes),
     "Software": (
-        *(operators.operators, operators.companions, operators.webhooks),
+        *(operators.operators, gpu_operator.quotas, operators.companions, operators.webhooks),
         *(operators.runtimes, operators.network_policies, operators.pipelines),
     ),
     "Argo CD": (access.argocd, hardware.sync),

@@ -13,12 +13,12 @@ from fractions import Fraction
 from trainyard.render.clusters import nodes
 from trainyard.render.clusters.node_modules import RDMA_MODULES
 from trainyard.render.operators.gke_gpudirect import NAME, PLUGINS
-from trainyard.render.operators.install import installed_operators, sites
+from trainyard.render.operators.install import sites
+from trainyard.render.prerequisites.amazon import efa
 from trainyard.render.prerequisites.base import Prerequisite, Site, names_text, of_pools
 from trainyard.render.prerequisites.nodes import in_words
 from trainyard.render.prerequisites.questions import AllExisting, Definitions, Existing, NodeOffers, namespaced
 from trainyard.render.sizing.fabrics import devices, fabric_type, plan
-from trainyard.render.sizing.fabrics.efa import DEVICE
 from trainyard.render.sizing.fabrics.rails import rails
 from trainyard.specs import Cluster, Fabric, Pool
 from trainyard.specs.shapes import Nic
@@ -201,33 +201,6 @@ def subnets(site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
         )
 
 
-def amazon(site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
-    """Yield the device plugin and the security group of EFA."""
-    if fabric.type != "efa":
-        return
-    cluster = site.cluster
-    there = [name for name in cluster.pools if fabric_type(cluster).reaches(cluster, name)]
-    ours = {operator.facts.prefix(operator.choice.values) for operator, _ in installed_operators(cluster)}
-    for name in there if DEVICE.partition("/")[0] not in ours else ():
-        found = {DEVICE: Fraction(cluster.pools[name].node.devices[DEVICE])}
-        yield Prerequisite(
-            f"{of_pools([name])} offer `{in_words(found)}`",
-            "pods on the fabric request EFA devices, and stay pending without them",
-            ("fabric", "type"),
-            "`helm install aws-efa-k8s-device-plugin -n kube-system eks/aws-efa-k8s-device-plugin`"
-            ", and EFA on every interface of the launch template",
-            NodeOffers(name, found),
-        )
-    yield Prerequisite(
-        f"the security group of {of_pools(there)} allows all traffic to and from itself",
-        "EFA sends nothing between nodes otherwise",
-        ("fabric", "type"),
-        "`aws ec2 authorize-security-group-ingress --group-id GROUP --protocol -1 --source-group GROUP`"
-        ", and the same with -egress",
-        look="`fi_pingpong -p efa`, between two nodes",
-    )
-
-
 def google(site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
     """Yield networks, NCCL's plugin and the device injector of GKE, as far as they are not ours."""
     if fabric.type not in PLUGINS:
@@ -282,7 +255,7 @@ def networks(fabric: Fabric, pools: list[str]) -> Iterator[Prerequisite]:
         )
 
 
-AREAS: tuple[Area, ...] = (resources, nics, modules, switches, lossless, subnets, amazon, google)
+AREAS: tuple[Area, ...] = (resources, nics, modules, switches, lossless, subnets, efa, google)
 """Parts of the fabric, in the order of the list; each looks at the fabric's type itself."""
 
 

@@ -96,6 +96,13 @@ def getting(site: Site, name: str, part: Part, image: str) -> str:
     return image
 
 
+def driver_text(site: Site, name: str) -> str:
+    """Return how nodes get a driver that their image or the provider brings, with the GPU Operator or without it."""
+    gpus = site.cluster.distribution_of(name).gpus
+    alone = gpus.get_driver_alone if "devicePlugin" in installed_parts(site.cluster, name) else None
+    return alone or gpus.get_driver
+
+
 def fabric_managers(site: Site) -> Iterator[Prerequisite]:
     """Yield NVIDIA's Fabric Manager of nodes that bring their driver, where GPUs of a node hang on NVSwitches.
 
@@ -150,7 +157,7 @@ def nvidia_driver(site: Site, name: str, pool: Pool) -> Prerequisite:
         if generation and not exact
         else "without it there are no GPUs",
         called_for(site, name, "driver"),
-        getting(site, name, "driver", gpus.get_driver),
+        getting(site, name, "driver", driver_text(site, name)),
         GpuDriver(name, NVIDIA_DRIVER, least, most, exact),
         look=IN_A_POD if "driver" in installed_parts(site.cluster, name) else gpus.look,
     )

@@ -8,9 +8,10 @@ from fractions import Fraction
 from trainyard.base.findings import count_of
 from trainyard.base.labels import HOSTNAME
 from trainyard.render.clusters import node_files
-from trainyard.render.clusters.nodes import PROCESSES, few_processes, needs
+from trainyard.render.clusters.nodes import PROCESSES, few_processes, needs, striped
 from trainyard.render.operators.install import bundlers
 from trainyard.render.prerequisites.base import Prerequisite, Site, labels_text, names_text, of_pools
+from trainyard.render.prerequisites.marks import marking
 from trainyard.render.prerequisites.questions import (
     NodeKernel,
     NodeLabels,
@@ -66,23 +67,18 @@ def pools(site: Site) -> Iterator[Prerequisite]:
             f"{count_of(pool.nodes, 'node')} with {labels_text(site, name)} and {words if taints else 'no taint'}",
             "flavor and pods of the pool select this label and tolerate only these taints; the quota counts the nodes",
             ("pools", name),
-            "; ".join(
-                [
-                    how_labelled(site, name),
-                    *(f"`kubectl taint node NODE {taint}`" for taint in taints),
-                ]
-            ),
+            how_marked(site, name, taints),
             PoolNodes(name, pool.nodes, taints),
         )
         yield amounts(site, name)
 
 
-def how_labelled(site: Site, name: str) -> str:
-    """Return how the nodes of a pool get the labels that select them."""
-    if site.cluster.pools[name].selector is not None:
-        return "have whoever makes the nodes set it, or correct `selector` of the pool"
-    pairs = (f"{key}={value}" for key, value in site.cluster.selector_of(name).items())
-    return f"`kubectl label node NODE {' '.join(pairs)}`"
+def how_marked(site: Site, name: str, taints: Sequence[Taint]) -> str:
+    """Return how the nodes of a pool get the labels that select them, and their taints."""
+    if site.cluster.pools[name].selector is None:
+        return marking(site, name, site.cluster.selector_of(name), taints)
+    labels = "have whoever makes the nodes set it, or correct `selector` of the pool"
+    return "; ".join([labels, *([marking(site, name, {}, taints)] if taints else [])])
 
 
 def amounts(site: Site, name: str) -> Prerequisite:
@@ -94,7 +90,9 @@ def amounts(site: Site, name: str) -> Prerequisite:
         f"{of_pools([name])} offer at least {in_words({**wanted, **pages})}",
         "sizes of pods and quota follow from these amounts; a full pod fits on no smaller node",
         ("pools", name, "shape"),
-        "correct the shape of the pool, or what the nodes reserve" + (origin(site, name) if pages else ""),
+        "correct the shape of the pool, or what the nodes reserve"
+        + (origin(site, name) if pages else "")
+        + disks(site, name),
         NodeOffers(name, {**wanted, **pages}),
     )
 
@@ -104,6 +102,14 @@ def origin(site: Site, pool: str) -> str:
     if site.cluster.autoscaler_of(pool) == "karpenter":
         return "; the user data of the EC2NodeClass sets the huge pages aside"
     return f"; a file of `nodes/{pool}/` sets the huge pages aside"
+
+
+def disks(site: Site, name: str) -> str:
+    """Return how the kubelet's folder gets onto the local disks, where neither a file nor Karpenter does it."""
+    cluster = site.cluster
+    if striped(cluster, name) or cluster.autoscaler_of(name) == "karpenter":
+        return ""
+    return f"; local disks: {cluster.distribution_of(name).get_disks}" if cluster.pools[name].on_local_disks else ""
 
 
 def is_used(site: Site, pool: str, resource: str) -> bool:
@@ -134,12 +140,12 @@ def labels(site: Site) -> Iterator[Prerequisite]:
             setter = next((text for prefix, text in SETTERS.items() if key.startswith(prefix)), "")
             by_setter.setdefault(setter, []).append(key)
     for setter, keys in by_setter.items():
-        commands, named = " ".join(f"{key}=VALUE" for key in keys), names_text([f"`{key}`" for key in keys])
+        named = names_text([f"`{key}`" for key in keys])
         yield Prerequisite(
             f"{of_pools(every)} have the label{'s' if len(keys) > 1 else ''} {named}",
             "levels of the topology; Kueue places no pod on a node without them",
             ("topology",),
-            setter or f"`kubectl label node NODE {commands}`",
+            setter or marking(site, every[0], dict.fromkeys(keys, "VALUE")),
             NodeLabels(every, tuple(keys)),
         )
     yield from chosen(site)
@@ -155,7 +161,7 @@ def chosen(site: Site) -> Iterator[Prerequisite]:
                     f"{of_pools([name])} have the label `{key}={name}`",
                     "by it the GPU Operator chooses how GPUs are cut or shared; without it they stay whole",
                     ("pools", name, field),
-                    f"`kubectl label node NODE {key}={name}`",
+                    marking(site, name, {key: name}),
                     NodeLabels((name,), (key,), name),
                 )
     channels = tuple(name for name, pool in cluster.pools.items() if spans(cluster, pool))
@@ -164,7 +170,7 @@ def chosen(site: Site) -> Iterator[Prerequisite]:
             f"{of_pools(channels)} have the label `{GPU_PRESENT}=true`, or those of Node Feature Discovery",
             "the DRA driver runs only on nodes that are labelled so; pods get no NVLink channel without it",
             ("operators", "dra-driver-nvidia-gpu"),
-            f"`kubectl label node NODE {GPU_PRESENT}=true`",
+            marking(site, channels[0], {GPU_PRESENT: "true"}),
             NodeLabels(channels, (GPU_PRESENT,), "true"),
         )
 
@@ -201,11 +207,12 @@ def software(site: Site) -> Iterator[Prerequisite]:
 
 
 KUBELET = "`kubectl get --raw /api/v1/nodes/NODE/proxy/configz`"
+DISKS = "`findmnt /var/lib/kubelet`, on a node"
 LOCKED = (
     "`kubectl run limit --rm -i --restart=Never --image=busybox "
-    """--overrides='{"spec":{"nodeName":"NODE"}}' -- sh -c 'ulimit -l'` prints unlimited"""
+    """--overrides='{"spec":{"nodeName":"NODE"}}' -- sh -c 'ulimit -l'` prints unlimited, or a number above 10^15"""
 )
-"""Shows the limit on locked memory of a container on a node."""
+"""Shows the limit on locked memory of a container on a node, in KiB: 2^53 - 1 of the largest that a file can say."""
 
 
 INTO_IMAGE = "put {} into the node's image; each file begins with its place"
@@ -234,6 +241,7 @@ def settings(site: Site) -> Iterator[Prerequisite]:
             ),
             modules_look(needed.load): "GPUs and NICs need these kernel modules" if needed.load else "",
             "`lsmod`, on a node, has no amdgpu at first": "AMD's operator loads its own driver" if needed.block else "",
+            DISKS: "scratch of pods is on the local disks" if needed.stripe else "",
         }
         used = {look: why for look, why in parts.items() if why}
         yield Prerequisite(

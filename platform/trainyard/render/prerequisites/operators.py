@@ -12,8 +12,9 @@ from trainyard.render.kinds import available
 from trainyard.render.operators.base import Site as OperatorSite
 from trainyard.render.operators.install import sites
 from trainyard.render.prerequisites.base import Prerequisite, Site, names_text
+from trainyard.render.prerequisites.gpu_operator import wanted_values
 from trainyard.render.prerequisites.questions import Definitions, Existing, Webhooks, namespaced
-from trainyard.render.sizing.software import refusal
+from trainyard.render.sizing.software import GPU_OPERATOR, refusal
 from trainyard.specs.distributions import Beside
 
 RULES = {
@@ -115,7 +116,8 @@ def installing(site: Site, operator: OperatorSite) -> str:
     excluded = refusal(site.cluster.distribution, operator.name)
     if excluded is not None:
         return excluded.get or f"install it as the distribution does: {excluded.why}"
-    return f"install {source(operator)}, or remove `managed: false`"
+    values = wanted_values(site.cluster) if operator.name == GPU_OPERATOR else ""
+    return f"install {source(operator)}{values}, or remove `managed: false`"
 
 
 def source(operator: OperatorSite) -> str:

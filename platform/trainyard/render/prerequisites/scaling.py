@@ -28,14 +28,23 @@ def pools(site: Site) -> Iterator[Prerequisite]:
             yield node_group(site, name)
         elif node_class is not None:
             yield from karpenter(site, name, node_class)
-    if scaled and all(pool.lasting_nodes == 0 for pool in cluster.pools.values()):
+    if all(pool.lasting_nodes == 0 or is_closed(pool) for pool in cluster.pools.values()):
         yield Prerequisite(
-            f"nodes outside of pool{'s' if len(scaled) > 1 else ''} {names_text([*scaled])} are always there",
-            "controllers run there, those too that start nodes; a pool without nodes starts none by itself",
+            f"nodes without taints, outside of {'pools' if len(cluster.pools) > 1 else 'pool'} "
+            f"{names_text([*cluster.pools])}, are always there",
+            "controllers run there, those too that start nodes; a pool without nodes starts none by itself"
+            if scaled
+            else "controllers and the cluster's DNS run there; they tolerate no taint of the pools, and stay pending",
             ("pools",),
-            "make a small group of nodes without GPUs",
-            look=f"`kubectl get nodes -l '{','.join(outside(cluster))}'`",
+            "make a small group of nodes without GPUs and taints",
+            look=f"`kubectl get nodes -l '{','.join(outside(cluster))}' "
+            "-o custom-columns=NAME:.metadata.name,TAINTS:.spec.taints`",
         )
+
+
+def is_closed(pool: Pool) -> bool:
+    """Whether a taint keeps pods without its toleration off the nodes of a pool, as controllers are."""
+    return any(taint.effect != "PreferNoSchedule" for taint in pool.taints)
 
 
 def outside(cluster: Cluster) -> Iterator[str]:

@@ -60,6 +60,10 @@ class GpuSoftware(Spec):
     """Kernel modules of a driver that the system installs and does not load by itself."""
     get_driver: Text = "choose an image for the nodes that brings it"
     """How nodes get a driver that the system installs."""
+    get_driver_alone: Text | None = None
+    """The same where the GPU Operator brings the device plugin; default: `getDriver`."""
+    plugin_off: Text | None = None
+    """Label of nodes, with its value, that do without the provider's own device plugin; default: it has none."""
     get_toolkit: Text = "choose an image for the nodes that brings it"
     """How nodes get a toolkit that the system installs."""
     get_amdgpu: Text = "install amdgpu-dkms in the node's image (ROCm documentation, installation by package manager)"
@@ -117,8 +121,11 @@ class Distribution(Spec):
     """Fields of `kubelet` of a pool that its owners let one set; default: all."""
     pod_pids: Amount | None = None
     """Processes and threads that the distribution's kubelets allow a pod; default: no limit."""
-    node_files: tuple[Literal["memlock", "udev"], ...] = ("memlock", "udev")
-    """Settings that files for the nodes can make: no limit on locked memory, rules of udev."""
+    node_files: tuple[Literal["memlock", "udev", "disks"], ...] = ("memlock", "udev")
+    """Settings that files for the nodes can make: no limit on locked memory, rules of udev, local disks under the
+    kubelet's folder."""
+    get_disks: Text = "join them to one file system, and mount it at the kubelet's folder before the kubelet starts"
+    """How the kubelet's folder gets onto the local disks of a node, where no file does it."""
     modules: Modules = Modules()
     """Where kernel modules that a cluster needs, or must not load, are named."""
     nic_driver: Literal["inbox"] | None = None

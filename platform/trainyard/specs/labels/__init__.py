@@ -33,6 +33,8 @@ class Labels(Spec):
     """Values of a label with which nodes are spot nodes."""
     steady: dict[Text, tuple[Text, ...]] = {}
     """Values of a label with which nodes are no spot nodes."""
+    reserved: dict[Text, tuple[Text, ...]] = {}
+    """Values of those by which nodes are of capacity that ends on a day: label -> values."""
     sources: dict[str, Text]
     """Source of each fact: field -> document."""
 
@@ -89,3 +91,13 @@ def is_spot(label: str, value: str) -> bool | None:
     if value in facts.spot.get(label, ()):
         return True
     return False if value in facts.steady.get(label, ()) else None
+
+
+def is_reserved(label: str, value: str) -> bool:
+    """Return whether a label says that its nodes are of capacity that ends on a day.
+
+    >>> is_reserved("eks.amazonaws.com/capacityType", "CAPACITY_BLOCK")
+    True
+    """
+    facts = owners().get(label)
+    return facts is not None and value in facts.reserved.get(label, ())

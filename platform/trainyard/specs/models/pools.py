@@ -271,8 +271,12 @@ class Pool(Spec):
     @property
     def kubelet_disk(self) -> str | None:
         """Bytes of the file system with the kubelet's folder, where the pool says it: its own words, or local disks."""
-        local = self.local_disks
-        return self.disk or (local.size if local and local.storage is None else None)
+        return self.disk or (self.local_disks.size if self.local_disks and self.on_local_disks else None)
+
+    @property
+    def on_local_disks(self) -> bool:
+        """Whether the kubelet's folder is on the local disks of the nodes."""
+        return self.local_disks is not None and self.local_disks.storage is None
 
     @model_validator(mode="after")
     def scaled(self) -> Pool:
@@ -288,7 +292,7 @@ class Pool(Spec):
     @model_validator(mode="after")
     def one_disk(self) -> Pool:
         """Refuse two sizes for the one disk with the kubelet's folder."""
-        if self.disk is not None and self.local_disks is not None and self.local_disks.storage is None:
+        if self.disk is not None and self.on_local_disks:
             raise validation_error(
                 "one-of", "has disk, and localDisks without storage, but both mean one disk; remove disk"
             )
