@@ -48,6 +48,8 @@ class Needs:
     """Kernel modules that are not loaded for a device."""
     selector: Mapping[str, str] = field(default_factory=dict)
     """The labels that select the nodes."""
+    version: str | None = None
+    """Release of the distribution, where its releases read files of different forms."""
 
     @property
     def at(self) -> Path:

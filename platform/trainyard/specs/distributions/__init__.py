@@ -77,6 +77,8 @@ class Modules(Spec):
     """Folder of files, or field, with the modules that are loaded when the node starts."""
     block: Text | None = "/etc/modprobe.d"
     """Folder of files, or field, with the modules that are not loaded for a device."""
+    ipoib: Text | None = None
+    """First release of the distribution whose kernel has IP over InfiniBand; default: every one."""
 
 
 class Beside(Spec):
@@ -108,6 +110,8 @@ class Distribution(Spec):
     """A distribution: runtime, folders, GPU software, kernel modules, security of pods, operators that it excludes."""
 
     title: Text
+    version: Text | None = None
+    """Release that files for nodes are written for where `system` names none; default: all releases read the same."""
     provider: Text | None = None
     """Cloud whose service it is, whose nodes are machines of that cloud; default: it runs anywhere."""
     runtime: Runtime = "containerd"
