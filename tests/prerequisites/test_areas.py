@@ -112,8 +112,58 @@ CASES = {
     "names of NICs that others advertise": (
         {"fabric": INFINIBAND, "pools": {"gpu": {**GPU, "interfaces": NAMES}}}, "", "NICs of the fabric are called",
     ),
+    "NICs that pods share without names": (
+        {"fabric": INFINIBAND, "operators": NETWORK}, "a subnet manager runs", "NICs of the fabric are called",
+    ),
+    "RDMA devices of NICs that pods share": (
+        {"fabric": SHARED, "operators": NETWORK},
+        "on nodes of pool gpu the RDMA devices of the fabric are those that NCCL_IB_HCA names: =mlx5_0,mlx5_3,",
+        "NICs of the fabric are called",
+    ),
+    "RDMA devices that the fabric names": (
+        {"fabric": {**SHARED, "env": {"NCCL_IB_HCA": "=ibp24s0"}}, "operators": NETWORK},
+        "are those that NCCL_IB_HCA names: =ibp24s0",
+        "mlx5_0",
+    ),
+    "RDMA devices of functions": ({"fabric": {**INFINIBAND, "attach": "sriov"}}, "have SR-IOV on", "NCCL_IB_HCA"),
+    "ports with either link": (
+        {"fabric": SHARED}, "ports of the fabric's NICs on nodes of pool gpu are in InfiniBand mode", "Ethernet",
+    ),
+    "ports with either link on Ethernet": ({"fabric": ROCE}, "are in Ethernet mode", "InfiniBand mode"),
+    "ports with one link": (
+        {
+            "fabric": SHARED,
+            "pools": {"gpu": {"shape": "azure-nd96isr-h100-v5", "nodes": 4}},
+            "system": {"distribution": "aks"},
+        },
+        "MTU of 4096",
+        "mode",
+    ),
+    "ways from GPUs to NICs": ({"fabric": ROCE}, "PCI switches of nodes of pool gpu redirect nothing (ACS is off)", ""),
+    "ways in virtual machines": (
+        {
+            "fabric": SHARED,
+            "pools": {"gpu": {"shape": "azure-nd96isr-h100-v5", "nodes": 4}},
+            "system": {"distribution": "aks"},
+        },
+        "MTU of 4096",
+        "PCI switches",
+    ),
+    "ways without GPUs on the fabric": ({"fabric": {"type": "none"}}, "", "PCI switches"),
+    "packets of InfiniBand": ({"fabric": INFINIBAND}, "are active with an MTU of 4096 bytes", "IPoIB"),
+    "packets of interfaces on InfiniBand": (
+        {"fabric": {**INFINIBAND, "attach": "sriov", "mtu": 4092}}, "the IPoIB group of the pods' partition allows", "",
+    ),
+    "small packets of interfaces on InfiniBand": (
+        {"fabric": {**INFINIBAND, "attach": "sriov", "mtu": 2044}}, "are active with an MTU", "IPoIB",
+    ),
     "modules that nobody is said to load": (
-        {"fabric": SHARED, "operators": NETWORK}, "nodes of pool gpu load the kernel modules `rdma_ucm`, `ib_umad`", "",
+        {"fabric": SHARED, "operators": NETWORK},
+        "nodes of pool gpu load the kernel modules `rdma_ucm`, `ib_umad`, `ib_ipoib`",
+        "",
+    ),
+    "modules where NICs are found by their type": (
+        {"fabric": INFINIBAND, "operators": NETWORK}, "load the kernel modules `rdma_ucm`, `ib_umad`", "ib_ipoib",
     ),
     "modules that a file loads": (
         {"fabric": SHARED, "operators": NETWORK, "system": {"nicDriver": "inbox"}},
@@ -189,7 +239,9 @@ CASES = {
     "RoCE": ({"fabric": ROCE}, "keep DSCP 26 lossless (PFC on priority 3, with ECN)", "subnet manager"),
     "VLANs": ({"fabric": {**ROCE, "vlans": {"nlp": 402}}}, "packets of 9000 bytes and VLANs 402", ""),
     "InfiniBand": ({"fabric": INFINIBAND}, "a subnet manager runs on the fabric (OpenSM)", "lossless"),
-    "NICs that others advertise": ({"fabric": INFINIBAND}, "nodes of pool gpu offer `rdma/ib 1`", ""),
+    "NICs that others advertise": (
+        {"fabric": INFINIBAND}, "nodes of pool gpu offer `rdma/ib 1`, and each of them gives a pod all 8 NICs", "",
+    ),
     "memory that the image unlocks": ({"fabric": {**INFINIBAND, "memlock": "provided"}}, "without limit", "NRI"),
     "memory that NRI unlocks": ({"fabric": {**INFINIBAND, "memlock": "nri"}}, "ulimit-adjuster", "without limit"),
     "files for nodes": ({"fabric": INFINIBAND}, "have the files of `nodes/gpu/`: 10-trainyard-memlock.conf", "NRI"),

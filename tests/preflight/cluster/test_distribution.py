@@ -135,6 +135,15 @@ CASES: dict[str, tuple[dict[str, Any], list[tuple[str, str, str]]]] = {
         {"system": {"distribution": "talos"}, **BY_NAME, "pools": POOLS},
         [],
     ),
+    "interfaces of InfiniBand on Talos 1.13": (
+        {
+            "system": {"distribution": "talos"},
+            "pools": {"h100": H100, "more": H100},
+            "fabric": {"type": "infiniband", "attach": "hostdev", "addresses": "10.56.0.0/16"},
+        },
+        [("pairing/ipoib", "fabric.attach", "which attach 'hostdev' needs; use rdma-shared")],
+    ),
+    "interfaces of RoCE on Talos 1.13": ({"system": {"distribution": "talos"}, "fabric": ROCE}, []),
     "a release of Talos": ({"system": {"distribution": "talos", "distributionVersion": "1.13"}}, []),
     "a release that nothing reads": (
         {"system": {"distribution": "kubeadm", "distributionVersion": "1.14"}},

@@ -10,7 +10,7 @@ from trainyard.base.rules import Rule
 from trainyard.base.versions import order
 from trainyard.judge.preflight.subjects import CLUSTER
 from trainyard.render.sizing.fabrics import fabric_type
-from trainyard.render.sizing.fabrics.devices import shares_by_name
+from trainyard.render.sizing.fabrics.devices import needs_ipoib
 from trainyard.render.sizing.fabrics.rails import on_fabric
 from trainyard.render.sizing.software import installs, is_foreign, refusal
 from trainyard.specs import Cluster, Kubelet
@@ -58,9 +58,9 @@ VERSION = Rule(
 )
 IPOIB = Rule(
     id="pairing/ipoib",
-    title="NICs of InfiniBand are shared by the names of network devices only where the kernel makes such devices.",
-    why="no NIC matches a name, so nodes never advertise the resource, and every pod on the fabric waits for ever",
-    fix="set fabric.resources to one name, which finds NICs by nicType, or upgrade the nodes",
+    title="Pods get interfaces of InfiniBand, or NICs by their names, only where the kernel makes network devices.",
+    why="no NIC has a name, so nodes never advertise the resource or pods never get their interface",
+    fix="set attach to rdma-shared and fabric.resources to one name, which finds NICs by nicType, or upgrade nodes",
     source=DOCS,
     layer="pairing",
 )
@@ -103,7 +103,7 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
         yield from check_kubelet(cluster, name, source)
         yield from check_devices(cluster, name, source)
         yield from check_nics(cluster, name, source)
-        yield from check_ipoib(cluster, name, source)
+    yield from check_ipoib(cluster, source)
     yield from check_versions(cluster, source)
     yield from check_memory(cluster, source)
 
@@ -196,16 +196,25 @@ def check_nics(cluster: Cluster, name: str, source: Source) -> Iterator[Finding]
         yield NICS.at(source, system_path(cluster, name, "nic_driver"), message)
 
 
-def check_ipoib(cluster: Cluster, name: str, source: Source) -> Iterator[Finding]:
-    """Yield network devices of InfiniBand by which NICs are shared, where the kernel of the nodes makes none."""
-    facts, version = cluster.distribution_of(name), cluster.system_of(name).distribution_version or ""
-    first = facts.modules.ipoib
-    if first is None or order(version) >= order(first) or not shares_by_name(cluster) or not on_fabric(cluster, name):
+def check_ipoib(cluster: Cluster, source: Source) -> Iterator[Finding]:
+    """Yield network devices of InfiniBand that pods get or NICs are found by, where no kernel makes them."""
+    fabric = cluster.fabric
+    if fabric is None or not needs_ipoib(cluster):
         return
-    if all(nic.interface for nic in cluster.pools[name].node.nics):
-        message = f"{facts.title} {version} has no IPoIB network devices; use one name in fabric.resources"
-        field = ("interfaces",) if cluster.pools[name].interfaces else ("shape",)
-        yield IPOIB.at(source, ("pools", name, *field), message, key=True)
+    for name, pool in cluster.pools.items():
+        facts, version = cluster.distribution_of(name), cluster.system_of(name).distribution_version or ""
+        first = facts.modules.ipoib
+        if first is None or order(version) >= order(first) or not on_fabric(cluster, name):
+            continue
+        without = f"{facts.title} {version} has no IPoIB network devices"
+        if fabric.attach != "rdma-shared":
+            message = f"{without}, which attach {fabric.attach!r} needs; use rdma-shared"
+            yield IPOIB.at(source, ("fabric", "attach"), message)
+            return
+        if all(nic.interface for nic in pool.node.nics):
+            field = "interfaces" if pool.interfaces else "shape"
+            message = f"{without}; use one name in fabric.resources"
+            yield IPOIB.at(source, ("pools", name, field), message, key=True)
 
 
 def check_versions(cluster: Cluster, source: Source) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from trainyard.render.sizing.fabrics.rails import HOST, attach, every_rail, on_fabric, one_for_all, rails
+from trainyard.render.sizing.fabrics.rails import HOST, SECONDARY, attach, every_rail, on_fabric, one_for_all, rails
 from trainyard.render.sizing.node import aligns, numa_nodes
 from trainyard.specs import Cluster, Pool
 from trainyard.specs.releases import Facts, release
@@ -111,6 +111,13 @@ def shares_by_name(cluster: Cluster) -> bool:
     fabric = cluster.fabric
     infiniband = fabric is not None and fabric.type == "infiniband"
     return infiniband and attach(cluster) == "rdma-shared" and advertiser(cluster) is not None and not by_type(cluster)
+
+
+def needs_ipoib(cluster: Cluster) -> bool:
+    """Whether NICs of InfiniBand need network devices: as interfaces of pods, or because NICs are found by them."""
+    fabric = cluster.fabric
+    interfaces = fabric is not None and fabric.type == "infiniband" and fabric.attach in SECONDARY
+    return interfaces or shares_by_name(cluster)
 
 
 def by_type(cluster: Cluster) -> bool:
