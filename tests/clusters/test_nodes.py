@@ -119,6 +119,7 @@ def test_talos_reads_documents_from_its_release_on(golden):
     found = {part["kind"]: part for part in parts}
     assert found["KubeletConfig"]["config"] == before["kubelet"]["extraConfig"]
     assert found["CRIBaseRuntimeSpecConfig"]["overrides"] == before["baseRuntimeSpecOverrides"]
+    assert found["KubeNodeConfig"]["labels"] == before["nodeLabels"] == {"trainyard.dev/pool": "h100"}
     loaded = [part["name"] for part in parts if part["kind"] == "KernelModuleConfig"]
     assert loaded == [module["name"] for module in before["kernel"]["modules"]]
 
@@ -132,7 +133,9 @@ def test_a_patch_is_applied_once_only_where_lists_add_up():
     open_to_all = make_cluster(pools={"gpu": {**AMD, "deviceAccess": "udev"}}, system=TALOS, queues={})
     (file,) = node_files(open_to_all)["nodes/gpu"]
     assert "apply it once" in file.text
-    assert yaml.safe_load(file.text) == {"apiVersion": "v1alpha1", "kind": "UdevRulesConfig", "rules": OPEN}
+    label, rules = yaml.safe_load_all(file.text)
+    assert label == {"apiVersion": "v1alpha1", "kind": "KubeNodeConfig", "labels": {"trainyard.dev/pool": "gpu"}}
+    assert rules == {"apiVersion": "v1alpha1", "kind": "UdevRulesConfig", "rules": OPEN}
 
 
 def test_the_release_of_a_cluster_is_not_that_of_a_pool_with_another_distribution():
@@ -140,6 +143,14 @@ def test_the_release_of_a_cluster_is_not_that_of_a_pool_with_another_distributio
     pools = {"h100": {**POOL, "system": {"distribution": "kubeadm"}}, **OTHER}
     mixed = make_cluster(pools=pools, system=TALOS, queues={})
     assert [mixed.system_of(name).distribution_version for name in pools] == [None, "1.14"]
+
+
+@pytest.mark.parametrize("system", [{"distribution": "talos"}, TALOS])
+def test_labels_of_somebody_else_are_not_in_the_patch(system):
+    """A pool that is selected by others' labels gets none from here."""
+    (text,) = files(system, pool={"selector": {"example.com/gpu": "h100"}}).values()
+    assert "nodeLabels" not in text
+    assert "KubeNodeConfig" not in text
 
 
 NAMED = [f"ibs{number}" for number in range(8)]
@@ -302,7 +313,7 @@ def test_every_user_opens_amd_gpus_where_the_pool_wants_rules_of_udev(form):
     on = make_cluster(pools=pools, system={"distribution": form}, queues={})
     found = {file.name: file.text for file in node_files(on)["nodes/gpu"]}
     if form == "talos":
-        assert yaml.safe_load(found["talos.yaml"])["machine"] == {"udev": {"rules": OPEN}}
+        assert yaml.safe_load(found["talos.yaml"])["machine"]["udev"] == {"rules": OPEN}
     elif form == "openshift":
         (file,) = yaml.safe_load(found["machineconfig.yaml"])["spec"]["config"]["storage"]["files"]
         assert file["path"] == "/etc/udev/rules.d/70-amdgpu.rules"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from make import UNLISTED, fields, make_cluster, make_source, make_specs, make_team
+from make import UNLISTED, fields, make_cluster, make_repository, make_source, make_specs, make_team
 from trainyard.render.prerequisites import prerequisites
 from trainyard.render.prerequisites.page import legible, page
 from trainyard.specs import Cluster
@@ -351,6 +351,56 @@ def test_each_way_to_a_driver(changes, what, get):
     found = prerequisites(specs(**changes), "test")["GPUs"]
     (item,) = (item for item in found if what in item.what)
     assert get in item.get
+
+
+KEPT = {
+    "kubeadm": "`node-labels` in `nodeRegistration.kubeletExtraArgs` of `kubeadm join` too, for nodes that join again",
+    "k3s": "`node-label` in /etc/rancher/k3s/config.yaml too, for nodes that join again",
+    "talos": "`machine.nodeLabels` of the machine configuration, or",
+    "openshift": None,
+}
+
+
+@pytest.mark.parametrize(("form", "place"), KEPT.items())
+def test_labels_outlast_the_object_of_a_node(form, place):
+    """What kubectl sets is lost with the Node object; where nothing else is known, nothing is said."""
+    items = prerequisites(specs(system={"distribution": form}), "test")["Nodes"]
+    found = [item.get for item in items if "have the label `example.com/rack`" in item.what or "no taint" in item.what]
+    assert len(found) == 2
+    assert all(get.startswith("`kubectl label node NODE") for get in found)
+    assert all((place in get) if place else ("join again" not in get) for get in found)
+
+
+RESTARTS = {
+    "a limit, up to 1.13": ({"fabric": SHARED}, "1.13", "talos.yaml`, which reboots the node"),
+    "a limit, from 1.14 on": ({"fabric": SHARED}, "1.14", "talos.yaml`, which restarts the container runtime"),
+    "no limit": ({"fabric": {**SHARED, "memlock": "provided"}}, "1.13", "talos.yaml`"),
+}
+
+
+@pytest.mark.parametrize(("changes", "version", "end"), RESTARTS.values(), ids=RESTARTS)
+def test_whoever_patches_talos_knows_what_restarts(changes, version, end):
+    """Only the limit on locked memory is more than a patch of a running node can change."""
+    talos = {"distribution": "talos", "distributionVersion": version}
+    items = prerequisites(specs(**changes, operators=NETWORK, system=talos), "test")["Nodes"]
+    (item,) = (item for item in items if "have the files of" in item.what)
+    assert item.get.endswith(end)
+
+
+def test_commands_are_such_that_nodes_have_them():
+    """Talos has no shell; where pools differ, both ways are said."""
+    pools = {"gpu": GPU, "cpu": {"shape": "cpu-64", "nodes": 1, "system": {"distribution": "kubeadm"}}}
+    found = prerequisites(
+        make_specs(
+            clusters={"test": cluster(pools=pools, system={"distribution": "talos"})},
+            repository=make_repository(registries=["registry.example.com"]),
+        ),
+        "test",
+    )
+    (toolkit,) = (item for item in found["GPUs"] if "toolkit" in item.what)
+    assert toolkit.look == "`talosctl get extensions --nodes NODE` lists nvidia-container-toolkit"
+    (pull,) = (item for item in found["Access"] if "nodes can pull" in item.what)
+    assert pull.look == "`talosctl image pull IMAGE --nodes NODE` or `crictl pull IMAGE`, on a node"
 
 
 def test_values_that_switch_a_part_off_are_the_field():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from trainyard.base.labels import POOL
 from trainyard.base.versions import order
 from trainyard.render.clusters.node_parts import OPEN, Needs, add_comment, rlimit, write_yaml
 from trainyard.render.parts.objects import PlainFile
@@ -25,11 +26,27 @@ def patch(needs: Needs) -> Iterator[PlainFile]:
     """
     if not needs.any:
         return
-    parts = list(documents(needs)) if order(needs.version or "0") >= order(DOCUMENTS) else [fields(needs)]
+    parts = list(documents(needs)) if has_documents(needs) else [fields(needs)]
     text = "patch of the machine configuration, for `talosctl gen config --config-patch`"
     if adds_up(parts):
         text += "; apply it once: lists add up"
     yield PlainFile(FILE, add_comment(text, "---\n".join(write_yaml(part) for part in parts)), needs.at)
+
+
+def has_documents(needs: Needs) -> bool:
+    """Whether the machine configuration has a document for each subject."""
+    return order(needs.version or "0") >= order(DOCUMENTS)
+
+
+def restarts(needs: Needs) -> str:
+    """Return the end of a sentence about the restart that the patch causes on a running node.
+
+    siderolabs/talos v1.13.9 internal/app/machined/pkg/runtime/v1alpha1/v1alpha1_runtime.go CanApplyImmediate: all but
+    the limit; v1.14.0-rc.1 pkg/machinery/config/types/cri/base_runtime_spec.go.
+    """
+    if not needs.memlock:
+        return ""
+    return ", which restarts the container runtime" if has_documents(needs) else ", which reboots the node"
 
 
 def fields(needs: Needs) -> dict[str, Any]:
@@ -41,6 +58,8 @@ def fields(needs: Needs) -> dict[str, Any]:
         machine["kernel"] = {"modules": [{"name": module} for module in needs.load]}
     if needs.kubelet is not None:
         machine["kubelet"] = {"extraConfig": needs.kubelet}
+    if sets_label(needs):
+        machine["nodeLabels"] = {POOL: needs.pool}
     if needs.open_devices:
         machine["udev"] = {"rules": list(OPEN)}
     return {"machine": machine}
@@ -50,7 +69,7 @@ def documents(needs: Needs) -> Iterator[dict[str, Any]]:
     """Yield the patch for releases that have a document for each subject; one of the same kind and name is merged.
 
     siderolabs/talos v1.14.0-rc.1 pkg/machinery/config/types: cri/base_runtime_spec.go, k8s/kubelet.go,
-    runtime/kernel_module.go, runtime/udev_rules.go.
+    k8s/node.go, runtime/kernel_module.go, runtime/udev_rules.go.
     """
     if needs.memlock:
         yield document("CRIBaseRuntimeSpecConfig", overrides={"process": {"rlimits": [rlimit()]}})
@@ -58,8 +77,15 @@ def documents(needs: Needs) -> Iterator[dict[str, Any]]:
         yield document("KernelModuleConfig", name=module)
     if needs.kubelet is not None:
         yield document("KubeletConfig", config=needs.kubelet)
+    if sets_label(needs):
+        yield document("KubeNodeConfig", labels={POOL: needs.pool})
     if needs.open_devices:
         yield document("UdevRulesConfig", rules=list(OPEN))
+
+
+def sets_label(needs: Needs) -> bool:
+    """Whether nodes are selected by our own label, and not by those of somebody else."""
+    return needs.selector == {POOL: needs.pool}
 
 
 def document(kind: str, **content: Any) -> dict[str, Any]:

@@ -141,7 +141,7 @@ def subnets(site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
         "without one no port becomes active",
         ("fabric", "subnetManager") if fabric.subnet_manager else ("fabric", "type"),
         "run OpenSM or UFM beside the switches",
-        look="`cat /sys/class/infiniband/*/ports/1/state`, on a node, prints 4: ACTIVE",
+        look=f"`grep . /sys/class/infiniband/*/ports/1/state`, {nics.POD}, prints 4: ACTIVE for the fabric's",
     )
     if fabric.attach == "sriov":
         yield Prerequisite(

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from trainyard.base.findings import count_of
 from trainyard.base.labels import HOSTNAME
-from trainyard.render.clusters import node_files
+from trainyard.render.clusters import node_files, talos_forms
 from trainyard.render.clusters.nodes import PROCESSES, few_processes, needs
 from trainyard.render.operators.install import bundlers
 from trainyard.render.prerequisites.base import Prerequisite, Site, labels_text, names_text, of_pools
@@ -70,6 +70,7 @@ def pools(site: Site) -> Iterator[Prerequisite]:
                 [
                     how_labelled(site, name),
                     *(f"`kubectl taint node NODE {taint}`" for taint in taints),
+                    *(keep_labels(site, [name]) if pool.selector is None else ()),
                 ]
             ),
             PoolNodes(name, pool.nodes, taints),
@@ -83,6 +84,13 @@ def how_labelled(site: Site, name: str) -> str:
         return "have whoever makes the nodes set it, or correct `selector` of the pool"
     pairs = (f"{key}={value}" for key, value in site.cluster.selector_of(name).items())
     return f"`kubectl label node NODE {' '.join(pairs)}`"
+
+
+def keep_labels(site: Site, names: Sequence[str]) -> Iterator[str]:
+    """Yield the places that keep labels of nodes beyond their Node objects, once for each way."""
+    for place in dict.fromkeys(site.cluster.distribution_of(name).keep_labels for name in names):
+        if place is not None:
+            yield f"write it into {place} too, for nodes that join again"
 
 
 def amounts(site: Site, name: str) -> Prerequisite:
@@ -132,7 +140,7 @@ def labels(site: Site) -> Iterator[Prerequisite]:
             f"{of_pools(every)} have the label{'s' if len(keys) > 1 else ''} {named}",
             "levels of the topology; Kueue places no pod on a node without them",
             ("topology",),
-            setter or f"`kubectl label node NODE {commands}`",
+            setter or "; ".join([f"`kubectl label node NODE {commands}`", *keep_labels(site, every)]),
             NodeLabels(every, tuple(keys)),
         )
     yield from chosen(site)
@@ -205,7 +213,7 @@ INTO_IMAGE = "put {} into the node's image; each file begins with its place"
 
 APPLYING = {
     "openshift": "`oc apply -f {}`; the Machine Config Operator restarts the nodes one after the other",
-    "talos": "`talosctl patch machineconfig --nodes NODE --patch @{}talos.yaml`",
+    "talos": "`talosctl patch machineconfig --nodes NODE --patch @{}talos.yaml`{restarts}",
 }
 """How the files reach nodes that have no image of one's own."""
 
@@ -231,7 +239,7 @@ def settings(site: Site) -> Iterator[Prerequisite]:
             "; ".join(used.values()),
             ("pools", name),
             APPLYING.get(cluster.system_of(name).distribution or "", INTO_IMAGE).format(
-                f"generated/{site.name}/{path}/"
+                f"generated/{site.name}/{path}/", restarts=talos_forms.restarts(needed)
             ),
             look="; ".join(used),
         )

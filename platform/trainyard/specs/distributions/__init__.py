@@ -66,6 +66,8 @@ class GpuSoftware(Spec):
     """How nodes get AMD's driver."""
     get_fabric_manager: Text = "install `nvidia-fabricmanager` in the node's image, and enable its unit"
     """How nodes whose GPUs hang on NVSwitches get what starts these."""
+    look_toolkit: Text = "`nvidia-ctk --version`, on a node"
+    """How a person sees the toolkit."""
     look: Text = "`nvidia-smi --query-gpu=driver_version --format=csv,noheader`, on a node"
     """How a person sees the driver."""
 
@@ -125,6 +127,10 @@ class Distribution(Spec):
     """Settings that files for the nodes can make: no limit on locked memory, rules of udev."""
     modules: Modules = Modules()
     """Where kernel modules that a cluster needs, or must not load, are named."""
+    keep_labels: Text | None = None
+    """Where a label is written that a node has again when it joins anew; default: nowhere that is known."""
+    pull: Text = "`crictl pull IMAGE`, on a node"
+    """How a person sees that nodes can pull an image."""
     nic_driver: Literal["inbox"] | None = None
     """The only driver of NICs that its nodes can have; default: any."""
     pods_in_node_network: StrictBool = False
