@@ -107,6 +107,66 @@ def test_the_kubelet_is_told_the_same_in_every_form(form):
     assert not expected.keys() & (TALOS_KEEPS | {"clusterDNS", "clusterDomain"})
 
 
+TALOS: Fields = {"distribution": "talos", "distributionVersion": "1.14"}
+
+
+def test_talos_reads_documents_from_its_release_on(golden):
+    """Golden: the same pool for a configuration that 1.14 wrote; the kubelet's fields are those of 1.13."""
+    (text,) = files(TALOS).values()
+    golden("golden/nodes/talos-1.14.txt", text)
+    before = yaml.safe_load(files({"distribution": "talos"})["talos.yaml"])["machine"]
+    parts = list(yaml.safe_load_all(text))
+    found = {part["kind"]: part for part in parts}
+    assert found["KubeletConfig"]["config"] == before["kubelet"]["extraConfig"]
+    assert found["CRIBaseRuntimeSpecConfig"]["overrides"] == before["baseRuntimeSpecOverrides"]
+    assert found["KubeNodeConfig"]["labels"] == before["nodeLabels"] == {"trainyard.dev/pool": "h100"}
+    loaded = [part["name"] for part in parts if part["kind"] == "KernelModuleConfig"]
+    assert loaded == [module["name"] for module in before["kernel"]["modules"]]
+
+
+def test_a_patch_is_applied_once_only_where_lists_add_up():
+    """From 1.14 on modules have names and the limit is replaced; lists of the kubelet and rules of udev add up."""
+    plain = {"kubelet": {"cpuManagerPolicy": "static"}}
+    kinds = [({"distribution": "talos"}, plain, True), (TALOS, plain, False), (TALOS, {}, True)]
+    for system, pool, once in kinds:
+        assert ("apply it once" in files(system, pool=pool)["talos.yaml"].splitlines()[0]) is once
+    open_to_all = make_cluster(pools={"gpu": {**AMD, "deviceAccess": "udev"}}, system=TALOS, queues={})
+    (file,) = node_files(open_to_all)["nodes/gpu"]
+    assert "apply it once" in file.text
+    label, rules = yaml.safe_load_all(file.text)
+    assert label == {"apiVersion": "v1alpha1", "kind": "KubeNodeConfig", "labels": {"trainyard.dev/pool": "gpu"}}
+    assert rules == {"apiVersion": "v1alpha1", "kind": "UdevRulesConfig", "rules": OPEN}
+
+
+def test_the_release_of_a_cluster_is_not_that_of_a_pool_with_another_distribution():
+    """A pool inherits it with the distribution alone."""
+    pools = {"h100": {**POOL, "system": {"distribution": "kubeadm"}}, **OTHER}
+    mixed = make_cluster(pools=pools, system=TALOS, queues={})
+    assert [mixed.system_of(name).distribution_version for name in pools] == [None, "1.14"]
+
+
+@pytest.mark.parametrize("system", [{"distribution": "talos"}, TALOS])
+def test_labels_of_somebody_else_are_not_in_the_patch(system):
+    """A pool that is selected by others' labels gets none from here."""
+    (text,) = files(system, pool={"selector": {"example.com/gpu": "h100"}}).values()
+    assert "nodeLabels" not in text
+    assert "KubeNodeConfig" not in text
+
+
+NAMED = [f"ibs{number}" for number in range(8)]
+
+
+@pytest.mark.parametrize(("changes", "loads"), [({"interfaces": NAMED}, True), ({}, False)])
+def test_network_devices_of_infiniband_are_there_where_nics_are_shared_by_their_names(changes, loads):
+    """Nothing loads the module for a device; NICs that are found by their type need no network device."""
+    fabric = {"type": "infiniband", "attach": "rdma-shared", "pools": ["h100"], "resources": ["rdma/nics"]}
+    operators = {"network-operator": {"version": "26.4.1"}}
+    pools = {"h100": {**POOL, **changes}, **OTHER}
+    on = make_cluster(pools=pools, fabric=fabric, system=TALOS, operators=operators, queues={})
+    (file,) = node_files(on)["nodes/h100"]
+    assert ("name: ib_ipoib" in file.text) is loads
+
+
 @pytest.mark.parametrize(
     ("form", "folder"),
     [
@@ -253,7 +313,7 @@ def test_every_user_opens_amd_gpus_where_the_pool_wants_rules_of_udev(form):
     on = make_cluster(pools=pools, system={"distribution": form}, queues={})
     found = {file.name: file.text for file in node_files(on)["nodes/gpu"]}
     if form == "talos":
-        assert yaml.safe_load(found["talos.yaml"])["machine"] == {"udev": {"rules": OPEN}}
+        assert yaml.safe_load(found["talos.yaml"])["machine"]["udev"] == {"rules": OPEN}
     elif form == "openshift":
         (file,) = yaml.safe_load(found["machineconfig.yaml"])["spec"]["config"]["storage"]["files"]
         assert file["path"] == "/etc/udev/rules.d/70-amdgpu.rules"

@@ -167,6 +167,13 @@ def test_shared_devices_are_found_by_network_device(resources, expected):
     assert {item["rdmaHcaMax"] for item in config["configList"]} == {64}
 
 
+def test_shared_devices_without_names_are_found_by_their_type():
+    """One resource for all needs no network device; where every NIC has a name, that is used."""
+    fabric = {**INFINIBAND, "attach": "rdma-shared", "resources": ["rdma/ib"]}
+    (item,) = json.loads(policy(site(fabric, pools=POOLS))["rdmaSharedDevicePlugin"]["config"])["configList"]
+    assert item["selectors"] == {"vendors": ["15b3"], "deviceIDs": ["1021"]}
+
+
 def test_the_copier_of_plugins_is_not_guaranteed():
     """Pinned memory of its own would keep whole-node pods off every NUMA node that it is on."""
     (own,) = policy(site({**ROCE, "attach": "hostdev"}))["secondaryNetwork"]["cniPlugins"]["containerResources"]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from make import UNLISTED, fields, make_cluster, make_source, make_specs, make_team
+from make import UNLISTED, fields, make_cluster, make_repository, make_source, make_specs, make_team
 from trainyard.render.prerequisites import prerequisites
 from trainyard.render.prerequisites.page import legible, page
 from trainyard.specs import Cluster
@@ -130,8 +130,58 @@ CASES = {
     "names of NICs that others advertise": (
         {"fabric": INFINIBAND, "pools": {"gpu": {**GPU, "interfaces": NAMES}}}, "", "NICs of the fabric are called",
     ),
+    "NICs that pods share without names": (
+        {"fabric": INFINIBAND, "operators": NETWORK}, "a subnet manager runs", "NICs of the fabric are called",
+    ),
+    "RDMA devices of NICs that pods share": (
+        {"fabric": SHARED, "operators": NETWORK},
+        "on nodes of pool gpu the RDMA devices of the fabric are those that NCCL_IB_HCA names: =mlx5_0,mlx5_3,",
+        "NICs of the fabric are called",
+    ),
+    "RDMA devices that the fabric names": (
+        {"fabric": {**SHARED, "env": {"NCCL_IB_HCA": "=ibp24s0"}}, "operators": NETWORK},
+        "are those that NCCL_IB_HCA names: =ibp24s0",
+        "mlx5_0",
+    ),
+    "RDMA devices of functions": ({"fabric": {**INFINIBAND, "attach": "sriov"}}, "have SR-IOV on", "NCCL_IB_HCA"),
+    "ports with either link": (
+        {"fabric": SHARED}, "ports of the fabric's NICs on nodes of pool gpu are in InfiniBand mode", "Ethernet",
+    ),
+    "ports with either link on Ethernet": ({"fabric": ROCE}, "are in Ethernet mode", "InfiniBand mode"),
+    "ports with one link": (
+        {
+            "fabric": SHARED,
+            "pools": {"gpu": {"shape": "azure-nd96isr-h100-v5", "nodes": 4}},
+            "system": {"distribution": "aks"},
+        },
+        "MTU of 4096",
+        "mode",
+    ),
+    "ways from GPUs to NICs": ({"fabric": ROCE}, "PCI switches of nodes of pool gpu redirect nothing (ACS is off)", ""),
+    "ways in virtual machines": (
+        {
+            "fabric": SHARED,
+            "pools": {"gpu": {"shape": "azure-nd96isr-h100-v5", "nodes": 4}},
+            "system": {"distribution": "aks"},
+        },
+        "MTU of 4096",
+        "PCI switches",
+    ),
+    "ways without GPUs on the fabric": ({"fabric": {"type": "none"}}, "", "PCI switches"),
+    "packets of InfiniBand": ({"fabric": INFINIBAND}, "are active with an MTU of 4096 bytes", "IPoIB"),
+    "packets of interfaces on InfiniBand": (
+        {"fabric": {**INFINIBAND, "attach": "sriov", "mtu": 4092}}, "the IPoIB group of the pods' partition allows", "",
+    ),
+    "small packets of interfaces on InfiniBand": (
+        {"fabric": {**INFINIBAND, "attach": "sriov", "mtu": 2044}}, "are active with an MTU", "IPoIB",
+    ),
     "modules that nobody is said to load": (
-        {"fabric": SHARED, "operators": NETWORK}, "nodes of pool gpu load the kernel modules `rdma_ucm`, `ib_umad`", "",
+        {"fabric": SHARED, "operators": NETWORK},
+        "nodes of pool gpu load the kernel modules `rdma_ucm`, `ib_umad`, `ib_ipoib`",
+        "",
+    ),
+    "modules where NICs are found by their type": (
+        {"fabric": INFINIBAND, "operators": NETWORK}, "load the kernel modules `rdma_ucm`, `ib_umad`", "ib_ipoib",
     ),
     "modules that a file loads": (
         {"fabric": SHARED, "operators": NETWORK, "system": {"nicDriver": "inbox"}},
@@ -207,7 +257,9 @@ CASES = {
     "RoCE": ({"fabric": ROCE}, "keep DSCP 26 lossless (PFC on priority 3, with ECN)", "subnet manager"),
     "VLANs": ({"fabric": {**ROCE, "vlans": {"nlp": 402}}}, "packets of 9000 bytes and VLANs 402", ""),
     "InfiniBand": ({"fabric": INFINIBAND}, "a subnet manager runs on the fabric (OpenSM)", "lossless"),
-    "NICs that others advertise": ({"fabric": INFINIBAND}, "nodes of pool gpu offer `rdma/ib 1`", ""),
+    "NICs that others advertise": (
+        {"fabric": INFINIBAND}, "nodes of pool gpu offer `rdma/ib 1`, and each of them gives a pod all 8 NICs", "",
+    ),
     "pools that are all tainted": (
         {"pools": {"gpu": TAINTED, "other": TAINTED}}, "nodes without taints, outside of pools gpu, other, are", "",
     ),
@@ -507,6 +559,56 @@ def test_one_device_plugin_of_two(form, operators, labelled, driver, quota):
     assert any("ResourceQuota" in what for what in whats) == quota
     (item,) = (item for item in found["GPUs"] if "NVIDIA's driver" in item.what)
     assert driver in item.get
+
+
+KEPT = {
+    "kubeadm": "`node-labels` in `nodeRegistration.kubeletExtraArgs` of `kubeadm join` too, for nodes that join again",
+    "k3s": "`node-label` in /etc/rancher/k3s/config.yaml too, for nodes that join again",
+    "talos": "`machine.nodeLabels` of the machine configuration, or",
+    "openshift": None,
+}
+
+
+@pytest.mark.parametrize(("form", "place"), KEPT.items())
+def test_labels_outlast_the_object_of_a_node(form, place):
+    """What kubectl sets is lost with the Node object; where nothing else is known, nothing is said."""
+    items = prerequisites(specs(system={"distribution": form}), "test")["Nodes"]
+    found = [item.get for item in items if "have the label `example.com/rack`" in item.what or "no taint" in item.what]
+    assert len(found) == 2
+    assert all(get.startswith("`kubectl label node NODE") for get in found)
+    assert all((place in get) if place else ("join again" not in get) for get in found)
+
+
+RESTARTS = {
+    "a limit, up to 1.13": ({"fabric": SHARED}, "1.13", "talos.yaml`, which reboots the node"),
+    "a limit, from 1.14 on": ({"fabric": SHARED}, "1.14", "talos.yaml`, which restarts the container runtime"),
+    "no limit": ({"fabric": {**SHARED, "memlock": "provided"}}, "1.13", "talos.yaml`"),
+}
+
+
+@pytest.mark.parametrize(("changes", "version", "end"), RESTARTS.values(), ids=RESTARTS)
+def test_whoever_patches_talos_knows_what_restarts(changes, version, end):
+    """Only the limit on locked memory is more than a patch of a running node can change."""
+    talos = {"distribution": "talos", "distributionVersion": version}
+    items = prerequisites(specs(**changes, operators=NETWORK, system=talos), "test")["Nodes"]
+    (item,) = (item for item in items if "have the files of" in item.what)
+    assert item.get.endswith(end)
+
+
+def test_commands_are_such_that_nodes_have_them():
+    """Talos has no shell; where pools differ, both ways are said."""
+    pools = {"gpu": GPU, "cpu": {"shape": "cpu-64", "nodes": 1, "system": {"distribution": "kubeadm"}}}
+    found = prerequisites(
+        make_specs(
+            clusters={"test": cluster(pools=pools, system={"distribution": "talos"})},
+            repository=make_repository(registries=["registry.example.com"]),
+        ),
+        "test",
+    )
+    (toolkit,) = (item for item in found["GPUs"] if "toolkit" in item.what)
+    assert toolkit.look == "`talosctl get extensions --nodes NODE` lists nvidia-container-toolkit"
+    (pull,) = (item for item in found["Access"] if "nodes can pull" in item.what)
+    assert pull.look == "`talosctl image pull IMAGE --nodes NODE` or `crictl pull IMAGE`, on a node"
 
 
 def test_values_that_switch_a_part_off_are_the_field():

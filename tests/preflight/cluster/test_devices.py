@@ -11,6 +11,7 @@ from trainyard.judge.preflight.cluster.devices import check
 
 FABRIC: dict[str, Any] = EVERYTHING["fabric"]
 POOLS: dict[str, Any] = EVERYTHING["pools"]
+INFINIBAND: dict[str, Any] = {"type": "infiniband", "attach": "rdma-shared", "pools": ["h100"], "subnetManager": "UFM"}
 FOREIGN = {**OPERATORS, "sriov-network-operator": {"version": "1.6.0", "managed": False}}
 NVIDIA = {name: choice for name, choice in OPERATORS.items() if name != "sriov-network-operator"}
 NAMES = [f"ens{rail}np0" for rail in range(8)]
@@ -94,6 +95,24 @@ WRONG: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
             )
         ],
     ),
+    "shared NICs of a type that nobody stated": (
+        {"fabric": {**INFINIBAND, "resources": ["rdma/nics"]}, "operators": NVIDIA, "pools": site(shape="hgx-a100")},
+        [
+            (
+                "error rdma-pfnames-netdev pools.h100",
+                "pool 'h100' needs nicType for attach 'rdma-shared'; write what `lspci -n` prints",
+            )
+        ],
+    ),
+    "shared NICs of each rail without names": (
+        {"fabric": INFINIBAND, "operators": NVIDIA, "pools": site(shape="dgx-h100")},
+        [
+            (
+                "error rdma-pfnames-netdev pools.h100",
+                "pool 'h100' needs interfaces for attach 'rdma-shared'; list one for each NIC of a node",
+            )
+        ],
+    ),
     "one address on two rails": (
         {
             "operators": NVIDIA,
@@ -167,6 +186,11 @@ RIGHT: dict[str, dict[str, Any]] = {
     "somebody else's, named and not aligned": {
         "operators": FOREIGN,
         "fabric": {**FABRIC, "resources": EIGHT, "excludeTopology": True},
+    },
+    "shared NICs of a type": {
+        "operators": NVIDIA,
+        "fabric": {**INFINIBAND, "resources": ["rdma/nics"]},
+        "pools": site(shape="hgx-h100", nicType="1021"),
     },
     "somebody else's under one name": {
         "operators": FOREIGN,

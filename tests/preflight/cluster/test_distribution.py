@@ -18,6 +18,13 @@ EFA = {"efa-device-plugin": PLUGIN}
 SIMPLE = {"topologyManagerPolicy": "restricted", "cpuManagerPolicy": "static"}
 ROCE: dict[str, Any] = {"type": "roce", "rails": 8, "attach": "sriov", "addresses": "10.56.0.0/16", "pools": ["h100"]}
 OLD: dict[str, Any] = {"shape": "dgx-a100", "nodes": 1, "system": {"gpuDriver": "system"}}
+NETWORK = {"version": "26.4.1"}
+THEIRS = {"network-operator": {**NETWORK, "managed": False}}
+BY_NAME: dict[str, Any] = {
+    "operators": {"network-operator": NETWORK},
+    "pools": {"h100": {**H100, "interfaces": [f"ibs{number}" for number in range(8)]}},
+    "fabric": {"type": "infiniband", "attach": "rdma-shared", "resources": ["rdma/nics"]},
+}
 AMD: dict[str, Any] = {"shape": "mi300x", "nodes": 2, "deviceAccess": "udev"}
 
 EXCLUDED, DRIVER, FILE = "pairing/distribution", "pairing/gpu-driver", "node/file"
@@ -114,6 +121,38 @@ CASES: dict[str, tuple[dict[str, Any], list[tuple[str, str, str]]]] = {
         [("pairing/nic-driver", "system.nicDriver", "but nodes on Talos have the kernel's own alone; remove it")],
     ),
     "the driver of NICs that Talos has": ({"system": {"distribution": "talos", "nicDriver": "inbox"}}, []),
+    "shared NICs by names that Talos 1.13 lacks": (
+        {"system": {"distribution": "talos"}, **BY_NAME},
+        [("pairing/ipoib", "pools.h100.interfaces", "Talos 1.13 has no IPoIB network devices; use one name in")],
+    ),
+    "the same from 1.14 on": ({"system": {"distribution": "talos", "distributionVersion": "1.14"}, **BY_NAME}, []),
+    "the same on kubeadm": ({"system": {"distribution": "kubeadm"}, **BY_NAME}, []),
+    "the same where another operator shares them": (
+        {"system": {"distribution": "talos"}, **BY_NAME, "operators": THEIRS},
+        [],
+    ),
+    "shared NICs by their type on Talos 1.13": (
+        {"system": {"distribution": "talos"}, **BY_NAME, "pools": POOLS},
+        [],
+    ),
+    "interfaces of InfiniBand on Talos 1.13": (
+        {
+            "system": {"distribution": "talos"},
+            "pools": {"h100": H100, "more": H100},
+            "fabric": {"type": "infiniband", "attach": "hostdev", "addresses": "10.56.0.0/16"},
+        },
+        [("pairing/ipoib", "fabric.attach", "which attach 'hostdev' needs; use rdma-shared")],
+    ),
+    "interfaces of RoCE on Talos 1.13": ({"system": {"distribution": "talos"}, "fabric": ROCE}, []),
+    "a release of Talos": ({"system": {"distribution": "talos", "distributionVersion": "1.13"}}, []),
+    "a release that nothing reads": (
+        {"system": {"distribution": "kubeadm", "distributionVersion": "1.14"}},
+        [("pairing/distribution-version", "system.distributionVersion", "is not used with kubeadm; remove it")],
+    ),
+    "a release of a pool that nothing reads": (
+        {"system": {"distribution": "rke2"}, "pools": {"h100": {**H100, "system": {"distributionVersion": "1.14"}}}},
+        [("pairing/distribution-version", "pools.h100.system.distributionVersion", "with RKE2; remove it")],
+    ),
     "a driver of NICs on kubeadm": ({"system": {"distribution": "kubeadm", "nicDriver": "doca"}}, []),
     "a driver by values on Talos": (
         {

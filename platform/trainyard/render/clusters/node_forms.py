@@ -11,13 +11,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from trainyard.base.labels import POOL
-from trainyard.render.clusters import cloud_forms
+from trainyard.render.clusters import cloud_forms, talos_forms
 from trainyard.render.clusters.node_parts import (
     CRIO_LIMIT,
     CRIO_UNLIMITED,
     DEVICE_RULES,
     OPEN,
-    PAGES_SETTING,
     PATCH,
     Needs,
     add_comment,
@@ -69,23 +68,6 @@ def k3s(needs: Needs) -> Iterator[PlainFile]:
     yield from runtime_limit(needs, "k3s-agent.service", server="k3s.service")
     yield from device_rules(needs)
     yield from kernel_files(needs)
-
-
-def talos(needs: Needs) -> Iterator[PlainFile]:
-    """Yield one patch of the machine configuration.
-
-    Fields that Talos keeps for itself (talos v1.13 pkg/machinery/kubelet/kubelet.go) are none of ours.
-    """
-    if not needs.any:
-        return
-    kubelet = {"kubelet": {"extraConfig": needs.kubelet}} if needs.kubelet is not None else {}
-    limit = {"baseRuntimeSpecOverrides": {"process": {"rlimits": [rlimit()]}}} if needs.memlock else {}
-    udev = {"udev": {"rules": list(OPEN)}} if needs.open_devices else {}
-    modules = {"kernel": {"modules": [{"name": module} for module in needs.load]}} if needs.load else {}
-    sysctls = {"sysctls": {PAGES_SETTING: str(needs.pages)}} if needs.pages else {}
-    text = "patch of the machine configuration, for `talosctl gen config --config-patch`; apply it once: lists add up"
-    machine = {**limit, **modules, **sysctls, **kubelet, **udev}
-    yield PlainFile("talos.yaml", add_comment(text, write_yaml({"machine": machine})), needs.at)
 
 
 def eks(needs: Needs) -> Iterator[PlainFile]:
@@ -142,7 +124,7 @@ FORMS: Mapping[str, Callable[[Needs], Iterator[PlainFile]]] = {
     "kubeadm": kubeadm,
     "rke2": rke2,
     "k3s": k3s,
-    "talos": talos,
+    "talos": talos_forms.patch,
     "openshift": openshift,
     "eks": eks,
     "eks-bottlerocket": cloud_forms.bottlerocket,

@@ -57,6 +57,8 @@ class Needs:
     """Huge pages of 2 MiB that the node sets aside before the kubelet starts, which counts them once."""
     stripe: bool = False
     """Whether these files put the kubelet's folder onto the local disks."""
+    version: str | None = None
+    """Release of the distribution, where its releases read files of different forms."""
 
     @property
     def at(self) -> Path:

@@ -42,6 +42,7 @@ def needs(cluster: Cluster, name: str) -> Needs:
         open_devices=pool.device_access == "udev",
         load=tuple(loaded(cluster, name)),
         block=tuple(blocked(cluster, name)),
+        version=cluster.system_of(name).distribution_version,
         memlock=fabric is not None and fabric.memlock == "node" and locks,
         pages=wanted_pages(cluster, name),
         stripe=striped(cluster, name),

@@ -27,6 +27,9 @@ POLICY = "nic-cluster-policy"
 API = "mellanox.com/v1alpha1"
 ADDRESSES = "nv-ipam.nvidia.com/v1alpha1"
 
+VENDOR = "15b3"
+"""PCI vendor ID of Mellanox, whose NICs the operator is for."""
+
 HEALTH = by_field("state", waiting="Waiting for the operator", healthy="ready", degraded="error", reason="reason")
 
 CHART = "Mellanox/network-operator v26.4.1 deployment/network-operator"
@@ -173,12 +176,14 @@ def there(cluster: Cluster) -> dict[str, list[Nic]]:
 
 def shared_devices(cluster: Cluster) -> dict[str, Any]:
     """Return the configuration of the plugin that shares RDMA devices (k8s-rdma-shared-dev-plugin v1.5.3 README.md)."""
+    types = sorted({pool.node.nic_type for pool in pools(cluster).values() if pool.node.nic_type})
+    by_type = {"vendors": [VENDOR], "deviceIDs": types} if devices.by_type(cluster) else None
     return {
         "configList": [
             {
                 "resourceName": name,
                 "rdmaHcaMax": devices.SHARED_PODS,
-                "selectors": {"ifNames": sorted({nic.interface for nic in nics if nic.interface})},
+                "selectors": by_type or {"ifNames": sorted({nic.interface for nic in nics if nic.interface})},
             }
             for name, nics in there(cluster).items()
         ]

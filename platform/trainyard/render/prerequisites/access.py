@@ -79,7 +79,7 @@ def registries(site: Site) -> Iterator[Prerequisite]:
             "images of jobs come from there; jobs name `imagePullSecrets` where the registry asks for a login",
             ("registries",),
             "open the registry to the nodes, or configure credentials of the container runtime",
-            look="`crictl pull IMAGE`, on a node",
+            look=" or ".join(dict.fromkeys(site.cluster.distribution_of(name).pull for name in site.cluster.pools)),
             file=SETTINGS,
         )
 

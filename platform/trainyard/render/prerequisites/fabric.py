@@ -10,18 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
-from trainyard.render.clusters import nodes
-from trainyard.render.clusters.node_modules import RDMA_MODULES
 from trainyard.render.operators.gke_gpudirect import NAME, PLUGINS
 from trainyard.render.operators.install import sites
+from trainyard.render.prerequisites import nics
 from trainyard.render.prerequisites.amazon import efa
 from trainyard.render.prerequisites.base import Prerequisite, Site, names_text, of_pools
 from trainyard.render.prerequisites.nodes import in_words
 from trainyard.render.prerequisites.questions import AllExisting, Definitions, Existing, NodeOffers, namespaced
 from trainyard.render.sizing.fabrics import devices, fabric_type, plan
-from trainyard.render.sizing.fabrics.rails import rails
-from trainyard.specs import Cluster, Fabric, Pool
-from trainyard.specs.shapes import Nic
+from trainyard.render.sizing.fabrics.rails import SECONDARY, one_for_all, rails
+from trainyard.specs import Fabric
 
 Area = Callable[[Site, Fabric], Iterator[Prerequisite]]
 
@@ -30,6 +28,12 @@ CODES = 4
 
 HEADERS = 28
 """Bytes of the headers of IPv4 and ICMP."""
+
+LARGE = 4096
+"""Bytes of the largest packet of InfiniBand."""
+
+IPOIB_HEADER = 4
+"""Bytes that IPoIB takes of each packet (RFC 4391)."""
 
 CLASS_BITS = 8
 """NICs map DSCP to priority by its upper three bits (NVIDIA MLNX_OFED documentation, quality of service)."""
@@ -47,9 +51,12 @@ def resources(site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
     for name in plan.pools(cluster):
         found = {resource: Fraction(count) for resource, count in devices.per_node(cluster, name).items()}
         if found:
+            count = len(rails(cluster, name))
+            shared = fabric.attach in devices.SHARED and one_for_all(cluster)
+            whole = f", and each of them gives a pod all {count} NICs of the fabric" if shared else ""
             one = {resource: Fraction(1) for resource in found} if fabric.attach in devices.SHARED else found
             yield Prerequisite(
-                f"{of_pools([name])} offer `{in_words(one)}`",
+                f"{of_pools([name])} offer `{in_words(one)}`{whole}",
                 "pods on the fabric request these devices, and stay pending without them",
                 ("fabric", "resources"),
                 "install the device plugin of the NICs, such as NVIDIA's Network Operator",
@@ -57,78 +64,34 @@ def resources(site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
             )
 
 
-def nics(site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
-    """Yield virtual functions, which only a node's firmware allows, and the places of NICs that the file says."""
-    cluster = site.cluster
-    for name, pool in plan.pools(cluster).items():
-        there = [nic for nic in pool.node.nics if nic.rail in rails(cluster, name)]
-        if fabric.attach == "sriov":
-            count = max((devices.functions_per_nic(cluster, pool, nic.rail) for nic in there), default=1)
-            address = next((nic.pci for nic in there if nic.pci), "ADDRESS")
-            yield Prerequisite(
-                f"{of_pools([name])} have SR-IOV and the IOMMU on in their firmware",
-                f"each NIC is split into {count} virtual function{'s' if count > 1 else ''} for pods",
-                ("fabric", "attach"),
-                "switch both on in the setup of the nodes' firmware",
-                look=f"`cat /sys/bus/pci/devices/{address}/sriov_totalvfs`, on a node",
-            )
-        if devices.advertiser(cluster) is not None or fabric.attach == "macvlan":
-            yield from places(name, pool, fabric, there)
+def packets(_site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
+    """Yield the size of packets on InfiniBand: of the ports, and of the interfaces that pods get.
 
-
-def places(name: str, pool: Pool, fabric: Fabric, there: list[Nic]) -> Iterator[Prerequisite]:
-    """Yield where the NICs of a pool's nodes are, or how they are called: what operators choose them by."""
-    addresses = [nic.pci for nic in there if nic.pci]
-    names = [nic.interface for nic in there if nic.interface]
-    by_name = fabric.attach in devices.SHARED or len(addresses) < len(there)
-    found = names if by_name else addresses
-    if not there or len(found) < len(there):
-        return
-    field = "interfaces" if by_name else "pci"
-    yield Prerequisite(
-        f"on {of_pools([name])} the NICs of the fabric are {'called' if by_name else 'at'} {', '.join(found)}",
-        "operators choose the NICs of each rail by these; another one would serve the wrong rail, or none",
-        ("pools", name, field if getattr(pool, field) else "shape"),
-        f"name them so by udev, or write the names that they have on all nodes into `{field}`"
-        if by_name
-        else f"write what `lspci -D -d 15b3:` prints into `{field}`; nodes with others need a pool of their own",
-        look="`ls /sys/class/net`, on each node" if by_name else "`lspci -D -d 15b3:`, on each node",
-    )
-
-
-def modules(site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
-    """Yield the kernel modules by which device plugins know an RDMA device, where no file or driver loads them.
-
-    Both plugins take a NIC only with its uverbs, umad and rdma_cm device files (Mellanox/k8s-rdma-shared-dev-plugin
-    pkg/resources/rdma_device_spec.go; k8snetworkplumbingwg/sriov-network-device-plugin docs/rdma). rdma-core loads
-    ib_umad for InfiniBand alone (linux-rdma/rdma-core kernel-boot/modules).
+    IPoIB takes four bytes of a packet, and a group has 2048 bytes by default (linux-rdma/opensm
+    doc/partition-config.txt: mtu=4, where 5 is 4096).
     """
-    cluster = site.cluster
-    if fabric.attach in ("none", "host"):
+    if fabric.type != "infiniband" or fabric.attach == "none":
         return
-    there = [name for name in plan.pools(cluster) if not nic_drivers(cluster, name)]
-    if there:
-        listed = names_text([f"`{module}`" for module in RDMA_MODULES])
-        get = "install rdma-core in the node's image"
-        if any(cluster.distribution_of(name).modules.load for name in there):
-            get += ", or write `nicDriver: inbox`, and a file of `nodes/` loads them; DOCA loads its own"
+    yield Prerequisite(
+        f"ports of the fabric's switches and NICs are active with an MTU of {LARGE} bytes",
+        "InfiniBand sends packets of at most this size; smaller ones cost bandwidth",
+        ("fabric", "type"),
+        "allow it on the switches and in the subnet manager",
+        look=f"`ibv_devinfo`, in a pod on the fabric, prints active_mtu: {LARGE}",
+    )
+    if fabric.attach in SECONDARY and LARGE // 2 - IPOIB_HEADER < fabric.mtu <= LARGE - IPOIB_HEADER:
         yield Prerequisite(
-            f"{of_pools(there)} load the kernel modules {listed}",
-            "device plugins skip NICs that lack the device files of these modules",
-            ("fabric", "attach"),
-            get,
-            look="`ls /dev/infiniband`, on a node, prints rdma_cm, and umad and uverbs of each NIC",
+            f"the IPoIB group of the pods' partition allows packets of {LARGE} bytes (`mtu=5` of OpenSM)",
+            f"interfaces of pods carry {fabric.mtu} bytes and {IPOIB_HEADER} of IPoIB; by default a group has 2048",
+            ("fabric", "mtu"),
+            "write `ipoib, mtu=5` for the partition into partitions.conf, or set it in UFM",
+            look=f"`cat /sys/class/net/net1/mtu`, in a pod on the fabric, prints {LARGE - IPOIB_HEADER}",
         )
 
 
-def nic_drivers(cluster: Cluster, pool: str) -> bool:
-    """Whether the file says which driver the NICs of a pool have: it loads its modules, or a file of nodes does."""
-    return cluster.system_of(pool).nic_driver is not None or bool(nodes.needs(cluster, pool).load)
-
-
 def switches(_site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
-    """Yield the settings of switches that pods count on."""
-    if fabric.type not in ("roce", "infiniband") or fabric.attach == "none":
+    """Yield the settings of Ethernet's switches that pods count on."""
+    if fabric.type != "roce" or fabric.attach == "none":
         return
     vlans = sorted(set(fabric.vlans.values()))
     carried = f" and VLANs {names_text([str(vlan) for vlan in vlans])}" if vlans else ""
@@ -137,9 +100,7 @@ def switches(_site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
         "pods send packets of this size; smaller ports drop them, and NCCL waits until it times out",
         ("fabric", "vlans") if vlans else ("fabric", "mtu"),
         "set it on every port of the rails",
-        look="`ibv_devinfo`, on a node, prints the active MTU"
-        if fabric.type == "infiniband"
-        else f"`ping -M do -s {fabric.mtu - HEADERS} ADDRESS`, from node to node on a rail",
+        look=f"`ping -M do -s {fabric.mtu - HEADERS} ADDRESS`, from node to node on a rail",
     )
     if fabric.node_prefix is not None:
         yield Prerequisite(
@@ -180,7 +141,7 @@ def subnets(site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
         "without one no port becomes active",
         ("fabric", "subnetManager") if fabric.subnet_manager else ("fabric", "type"),
         "run OpenSM or UFM beside the switches",
-        look="`cat /sys/class/infiniband/*/ports/1/state`, on a node, prints 4: ACTIVE",
+        look=f"`grep . /sys/class/infiniband/*/ports/1/state`, {nics.POD}, prints 4: ACTIVE for the fabric's",
     )
     if fabric.attach == "sriov":
         yield Prerequisite(
@@ -255,7 +216,21 @@ def networks(fabric: Fabric, pools: list[str]) -> Iterator[Prerequisite]:
         )
 
 
-AREAS: tuple[Area, ...] = (resources, nics, modules, switches, lossless, subnets, efa, google)
+AREAS: tuple[Area, ...] = (
+    resources,
+    nics.functions,
+    nics.places,
+    nics.names,
+    nics.ports,
+    nics.paths,
+    nics.modules,
+    packets,
+    switches,
+    lossless,
+    subnets,
+    efa,
+    google,
+)
 """Parts of the fabric, in the order of the list; each looks at the fabric's type itself."""
 
 

@@ -56,7 +56,7 @@ def nvidia(site: Site) -> Iterator[Prerequisite]:
                 "without it no container sees a GPU",
                 called_for(site, name, "toolkit"),
                 getting(site, name, "toolkit", facts.get_toolkit),
-                look="`nvidia-ctk --version`, on a node",
+                look=facts.look_toolkit,
             )
         if not ours or "devicePlugin" not in parts:
             who = "NVIDIA's device plugin, or the GPU Operator of whoever installs it"

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from trainyard.base.findings import count_of
 from trainyard.base.labels import HOSTNAME
-from trainyard.render.clusters import node_files
+from trainyard.render.clusters import node_files, talos_forms
 from trainyard.render.clusters.nodes import PROCESSES, few_processes, needs, striped
 from trainyard.render.operators.install import bundlers
 from trainyard.render.prerequisites.base import Prerequisite, Site, labels_text, names_text, of_pools
@@ -67,7 +67,7 @@ def pools(site: Site) -> Iterator[Prerequisite]:
             f"{count_of(pool.nodes, 'node')} with {labels_text(site, name)} and {words if taints else 'no taint'}",
             "flavor and pods of the pool select this label and tolerate only these taints; the quota counts the nodes",
             ("pools", name),
-            how_marked(site, name, taints),
+            "; ".join([how_marked(site, name, taints), *(keep_labels(site, [name]) if pool.selector is None else ())]),
             PoolNodes(name, pool.nodes, taints),
         )
         yield amounts(site, name)
@@ -79,6 +79,13 @@ def how_marked(site: Site, name: str, taints: Sequence[Taint]) -> str:
         return marking(site, name, site.cluster.selector_of(name), taints)
     labels = "have whoever makes the nodes set it, or correct `selector` of the pool"
     return "; ".join([labels, *([marking(site, name, {}, taints)] if taints else [])])
+
+
+def keep_labels(site: Site, names: Sequence[str]) -> Iterator[str]:
+    """Yield the places that keep labels of nodes beyond their Node objects, once for each way."""
+    for place in dict.fromkeys(site.cluster.distribution_of(name).keep_labels for name in names):
+        if place is not None:
+            yield f"write it into {place} too, for nodes that join again"
 
 
 def amounts(site: Site, name: str) -> Prerequisite:
@@ -145,7 +152,7 @@ def labels(site: Site) -> Iterator[Prerequisite]:
             f"{of_pools(every)} have the label{'s' if len(keys) > 1 else ''} {named}",
             "levels of the topology; Kueue places no pod on a node without them",
             ("topology",),
-            setter or marking(site, every[0], dict.fromkeys(keys, "VALUE")),
+            setter or "; ".join([marking(site, every[0], dict.fromkeys(keys, "VALUE")), *keep_labels(site, every)]),
             NodeLabels(every, tuple(keys)),
         )
     yield from chosen(site)
@@ -219,7 +226,7 @@ INTO_IMAGE = "put {} into the node's image; each file begins with its place"
 
 APPLYING = {
     "openshift": "`oc apply -f {}`; the Machine Config Operator restarts the nodes one after the other",
-    "talos": "`talosctl patch machineconfig --nodes NODE --patch @{}talos.yaml`",
+    "talos": "`talosctl patch machineconfig --nodes NODE --patch @{}talos.yaml`{restarts}",
 }
 """How the files reach nodes that have no image of one's own."""
 
@@ -249,7 +256,7 @@ def settings(site: Site) -> Iterator[Prerequisite]:
             "; ".join(used.values()),
             ("pools", name),
             APPLYING.get(cluster.system_of(name).distribution or "", INTO_IMAGE).format(
-                f"generated/{site.name}/{path}/"
+                f"generated/{site.name}/{path}/", restarts=talos_forms.restarts(needed)
             ),
             look="; ".join(used),
         )

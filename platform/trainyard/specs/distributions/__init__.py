@@ -70,6 +70,8 @@ class GpuSoftware(Spec):
     """How nodes get AMD's driver."""
     get_fabric_manager: Text = "install `nvidia-fabricmanager` in the node's image, and enable its unit"
     """How nodes whose GPUs hang on NVSwitches get what starts these."""
+    look_toolkit: Text = "`nvidia-ctk --version`, on a node"
+    """How a person sees the toolkit."""
     look: Text = "`nvidia-smi --query-gpu=driver_version --format=csv,noheader`, on a node"
     """How a person sees the driver."""
 
@@ -81,6 +83,8 @@ class Modules(Spec):
     """Folder of files, or field, with the modules that are loaded when the node starts."""
     block: Text | None = "/etc/modprobe.d"
     """Folder of files, or field, with the modules that are not loaded for a device."""
+    ipoib: Text | None = None
+    """First release of the distribution whose kernel has IP over InfiniBand; default: every one."""
 
 
 class Beside(Spec):
@@ -112,6 +116,8 @@ class Distribution(Spec):
     """A distribution: runtime, folders, GPU software, kernel modules, security of pods, operators that it excludes."""
 
     title: Text
+    version: Text | None = None
+    """Release that files for nodes are written for where `system` names none; default: all releases read the same."""
     provider: Text | None = None
     """Cloud whose service it is, whose nodes are machines of that cloud; default: it runs anywhere."""
     runtime: Runtime = "containerd"
@@ -128,6 +134,10 @@ class Distribution(Spec):
     """How the kubelet's folder gets onto the local disks of a node, where no file does it."""
     modules: Modules = Modules()
     """Where kernel modules that a cluster needs, or must not load, are named."""
+    keep_labels: Text | None = None
+    """Where a label is written that a node has again when it joins anew; default: nowhere that is known."""
+    pull: Text = "`crictl pull IMAGE`, on a node"
+    """How a person sees that nodes can pull an image."""
     nic_driver: Literal["inbox"] | None = None
     """The only driver of NICs that its nodes can have; default: any."""
     pods_in_node_network: StrictBool = False

@@ -38,12 +38,20 @@ DriverVersion = Annotated[
 ]
 
 
+DistributionVersion = Annotated[
+    StrictStr, Form(r"[0-9]{1,4}\.[0-9]{1,4}(?:\.[0-9]{1,4})?", "a release such as '1.14', in quotes")
+]
+
+
 class System(Spec):
     """Software of the nodes, which decides how operators are installed, and the form of files for nodes."""
 
     distribution: Distribution | None = None
     """Kubernetes distribution; default: `systemd`, with kubelet and container runtime as units and a kubelet
     drop-in folder."""
+    distribution_version: DistributionVersion | None = None
+    """Talos: release that wrote the machine configuration, such as "1.14"; it decides the form of files for nodes;
+    default: "1.13"."""
     runtime: Runtime | None = None
     """Container runtime; default: the distribution's, which is `containerd` for most."""
     kernel: KernelRelease | None = None
@@ -61,8 +69,16 @@ class System(Spec):
 
 def resolve_system(cluster: System, pool: System) -> System:
     """Return a pool's system: field by field its own, else the cluster's, else the default."""
-    said = {**cluster.model_dump(exclude_none=True), **pool.model_dump(exclude_none=True)}
+    shared = cluster.model_dump(exclude_none=True)
+    if pool.distribution not in (None, cluster.distribution):
+        shared.pop("distribution_version", None)
+    said = {**shared, **pool.model_dump(exclude_none=True)}
     name = said.get("distribution", DEFAULT)
     facts = distributions()[name]
-    defaults = {"distribution": name, "runtime": facts.runtime, "gpu_driver": facts.gpus.driver[0]}
+    defaults = {
+        "distribution": name,
+        "distribution_version": facts.version,
+        "runtime": facts.runtime,
+        "gpu_driver": facts.gpus.driver[0],
+    }
     return System.model_validate({**defaults, **said})

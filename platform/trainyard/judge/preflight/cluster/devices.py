@@ -8,7 +8,7 @@ from trainyard.base.documents import Path
 from trainyard.base.findings import Finding, Severity
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.subjects import CLUSTER
-from trainyard.render.sizing.fabrics.devices import advertiser, reports_numa, resource_prefix
+from trainyard.render.sizing.fabrics.devices import advertiser, by_type, reports_numa, resource_prefix
 from trainyard.render.sizing.fabrics.plan import pools
 from trainyard.render.sizing.fabrics.rails import every_rail, has_verbs, one_for_all, rails
 from trainyard.render.sizing.node import aligns, numa_nodes
@@ -119,12 +119,15 @@ def check_found(cluster: Cluster, fabric: Fabric, of: tuple[str, Pool], source: 
     wanted = {
         "sriov": ("pci or interfaces", by_pci or by_name or not ours),
         "hostdev": ("pci", by_pci or not ours),
-        "rdma-shared": ("interfaces", by_name or not ours),
+        "rdma-shared": ("nicType", bool(pool.node.nic_type) or not ours)
+        if by_type(cluster)
+        else ("interfaces", by_name or not ours),
         "macvlan": ("interfaces", by_name),
     }
     field, enough = wanted.get(fabric.attach, ("", True))
     if not enough:
-        message = f"pool {name!r} needs {field} for attach {fabric.attach!r}; list one for each NIC of a node"
+        way = "write what `lspci -n` prints" if field == "nicType" else "list one for each NIC of a node"
+        message = f"pool {name!r} needs {field} for attach {fabric.attach!r}; {way}"
         yield FOUND.at(source, path, message, key=True)
     elif by_pci and not pool.pci and ours and not isinstance(pool.shape, Shape) and pool.node.assumes("pci"):
         message = f"PCI addresses of shape {pool.shape!r} are assumed; set pci to those of your nodes"

@@ -7,10 +7,14 @@ from collections.abc import Iterator
 from trainyard.base.documents import Path
 from trainyard.base.findings import Finding
 from trainyard.base.rules import Rule
+from trainyard.base.versions import order
 from trainyard.judge.preflight.subjects import CLUSTER
 from trainyard.render.sizing.fabrics import fabric_type
+from trainyard.render.sizing.fabrics.devices import needs_ipoib
+from trainyard.render.sizing.fabrics.rails import on_fabric
 from trainyard.render.sizing.software import installs, is_foreign, refusal
 from trainyard.specs import Cluster, Kubelet
+from trainyard.specs.distributions import Distribution
 from trainyard.specs.releases import release
 from trainyard.specs.releases.facts import lookup
 from trainyard.specs.shapes import is_known_shape
@@ -41,6 +45,22 @@ NICS = Rule(
     title="The driver of NICs is one that nodes of the distribution can have.",
     why="no container can build or load modules there, so the node never advertises a NIC",
     fix="remove nicDriver",
+    source=DOCS,
+    layer="pairing",
+)
+VERSION = Rule(
+    id="pairing/distribution-version",
+    title="A release is named only of a distribution whose files for nodes depend on it.",
+    why="nothing reads it: files for nodes are the same for all releases",
+    fix="remove distributionVersion",
+    source=DOCS,
+    layer="pairing",
+)
+IPOIB = Rule(
+    id="pairing/ipoib",
+    title="Pods get interfaces of InfiniBand, or NICs by their names, only where the kernel makes network devices.",
+    why="no NIC has a name, so nodes never advertise the resource or pods never get their interface",
+    fix="set attach to rdma-shared and fabric.resources to one name, which finds NICs by nicType, or upgrade nodes",
     source=DOCS,
     layer="pairing",
 )
@@ -83,6 +103,8 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
         yield from check_kubelet(cluster, name, source)
         yield from check_devices(cluster, name, source)
         yield from check_nics(cluster, name, source)
+    yield from check_ipoib(cluster, source)
+    yield from check_versions(cluster, source)
     yield from check_memory(cluster, source)
 
 
@@ -172,6 +194,41 @@ def check_nics(cluster: Cluster, name: str, source: Source) -> Iterator[Finding]
     if facts.nic_driver is not None and said not in (None, facts.nic_driver):
         message = f"nicDriver is {said!r}, but nodes on {facts.title} have the kernel's own alone; remove it"
         yield NICS.at(source, system_path(cluster, name, "nic_driver"), message)
+
+
+def check_ipoib(cluster: Cluster, source: Source) -> Iterator[Finding]:
+    """Yield network devices of InfiniBand that pods get or NICs are found by, where no kernel makes them."""
+    fabric = cluster.fabric
+    if fabric is None or not needs_ipoib(cluster):
+        return
+    for name, pool in cluster.pools.items():
+        facts, version = cluster.distribution_of(name), cluster.system_of(name).distribution_version or ""
+        first = facts.modules.ipoib
+        if first is None or order(version) >= order(first) or not on_fabric(cluster, name):
+            continue
+        without = f"{facts.title} {version} has no IPoIB network devices"
+        if fabric.attach != "rdma-shared":
+            message = f"{without}, which attach {fabric.attach!r} needs; use rdma-shared"
+            yield IPOIB.at(source, ("fabric", "attach"), message)
+            return
+        if all(nic.interface for nic in pool.node.nics):
+            field = "interfaces" if pool.interfaces else "shape"
+            message = f"{without}; use one name in fabric.resources"
+            yield IPOIB.at(source, ("pools", name, field), message, key=True)
+
+
+def check_versions(cluster: Cluster, source: Source) -> Iterator[Finding]:
+    """Yield a release of a distribution whose files are the same for all releases."""
+    places: dict[Path, Distribution] = {}
+    if cluster.system.distribution_version:
+        places["system",] = cluster.distribution
+    for name, pool in cluster.pools.items():
+        if pool.system.distribution_version:
+            places["pools", name, "system"] = cluster.distribution_of(name)
+    for path, facts in places.items():
+        if facts.version is None:
+            message = f"distributionVersion is not used with {facts.title}; remove it"
+            yield VERSION.at(source, (*path, "distributionVersion"), message, key=True)
 
 
 def check_memory(cluster: Cluster, source: Source) -> Iterator[Finding]:

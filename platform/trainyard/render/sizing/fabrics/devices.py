@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from trainyard.render.sizing.fabrics.rails import HOST, attach, every_rail, on_fabric, one_for_all, rails
+from trainyard.render.sizing.fabrics.rails import HOST, SECONDARY, attach, every_rail, on_fabric, one_for_all, rails
 from trainyard.render.sizing.node import aligns, numa_nodes
 from trainyard.specs import Cluster, Pool
 from trainyard.specs.releases import Facts, release
@@ -104,6 +104,30 @@ def functions_per_node(cluster: Cluster, pool: Pool, rail: int) -> int:
     if attach(cluster) in SHARED:
         return SHARED_PODS
     return (sum(nic.rail == rail for nic in pool.node.nics) or 1) * functions_per_nic(cluster, pool, rail)
+
+
+def shares_by_name(cluster: Cluster) -> bool:
+    """Whether the plugin that shares RDMA devices of InfiniBand finds them by the names of their network devices."""
+    fabric = cluster.fabric
+    infiniband = fabric is not None and fabric.type == "infiniband"
+    return infiniband and attach(cluster) == "rdma-shared" and advertiser(cluster) is not None and not by_type(cluster)
+
+
+def needs_ipoib(cluster: Cluster) -> bool:
+    """Whether NICs of InfiniBand need network devices: as interfaces of pods, or because NICs are found by them."""
+    fabric = cluster.fabric
+    interfaces = fabric is not None and fabric.type == "infiniband" and fabric.attach in SECONDARY
+    return interfaces or shares_by_name(cluster)
+
+
+def by_type(cluster: Cluster) -> bool:
+    """Whether NICs that pods share are found by their PCI device IDs: one resource names all, and not all have names.
+
+    Without a network device the plugin knows vendor, device ID and driver alone (k8s-rdma-shared-dev-plugin v1.5.3
+    pkg/resources/pci_net_device.go NewPciNetDevice).
+    """
+    found = [nic for name, pool in cluster.pools.items() if on_fabric(cluster, name) for nic in pool.node.nics]
+    return attach(cluster) == "rdma-shared" and one_for_all(cluster) and not all(nic.interface for nic in found)
 
 
 def reports_numa(cluster: Cluster, pool_name: str) -> bool:

@@ -12,6 +12,9 @@ from trainyard.render.sizing.fabrics.base import FabricType, Share
 from trainyard.specs import Cluster
 
 VOLUMES = ({"name": "fabric-devices", "hostPath": {"path": "/dev/infiniband", "type": "Directory"}},)
+ADAPTERS = "NCCL_IB_HCA"
+"""Variable with the RDMA devices that NCCL uses, which is for pods that see all of a node's."""
+
 MOUNTS = ({"name": "fabric-devices", "mountPath": "/dev/infiniband"},)
 """The node's verbs devices, where no plugin hands them out (oracle-quickstart/oci-hpc-oke, host network)."""
 
@@ -70,7 +73,7 @@ class Verbs(FabricType):
         """
         found = dict(self.transport)
         if rails.attach(cluster) in {*devices.SHARED, rails.HOST}:
-            found["NCCL_IB_HCA"] = adapters(cluster, pool_name)
+            found[ADAPTERS] = adapters(cluster, pool_name)
         level = cluster.fabric.service_level if cluster.fabric else None
         if level is not None:
             found["NCCL_IB_SL"] = Sized(str(level), "serviceLevel of the fabric")
