@@ -76,6 +76,8 @@ WITHOUT = {
     "csi.ceph.io/v1 Driver",
     "disaggregatedset.x-k8s.io/v1 DisaggregatedSet",
     "karpenter.sh/v1 NodeClaim",
+    "networking.gke.io/v1alpha1 GKENetworkParamSet",
+    "networking.gke.io/v1alpha1 Network",
     "nvidia.com/v1alpha1 GPUCluster",
     "policies.kyverno.io/v1 GeneratingPolicy",
     "policies.kyverno.io/v1 NamespacedGeneratingPolicy",

@@ -133,6 +133,7 @@ READERS = {
     "judge/preflight/cluster/selectors.py",
     "judge/preflight/job/origins.py",
     "render/clusters/node_forms.py",
+    "render/clusters/talos_forms.py",
     "render/prerequisites/scaling.py",
     "render/tenancy/placing.py",
 }

@@ -74,10 +74,10 @@ def owners(pairs: list[tuple[dict[str, Any], dict[str, Any]]]) -> dict[str, set[
 
 
 def ours(cluster: str, namespace: str) -> Iterator[tuple[str, str]]:
-    """Yield the objects of a cluster's folders, each with its folder."""
+    """Yield the objects of a cluster's folders, each with its folder; files of nodes are none."""
     for path in (TREE / cluster).rglob("*.yaml"):
         folder = path.parent.relative_to(TREE / cluster).as_posix()
-        if folder.split("/")[0] not in {"argocd", "runs"}:
+        if folder.split("/")[0] not in {"argocd", "runs", "nodes"}:
             for thing in yaml.load_all(path.read_text(encoding="utf-8"), yaml.CSafeLoader):
                 if isinstance(thing, dict) and "kind" in thing and "apiVersion" in thing:
                     yield identity(thing, namespace), folder

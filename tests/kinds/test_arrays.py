@@ -63,7 +63,7 @@ def test_the_queue_is_asked_for_what_runs_at_a_time():
     (count,) = (pod_set.count for pod_set in carrier_of(job()).pod_sets(job()))
     assert count == 10
     assert needed_amounts(run)["gpu"]["nvidia.com/gpu"] == 10
-    words = shape([job()]).words
+    words = shape([job()], {}).words
     assert words.startswith("Job of 10 pods at once, 100 indices with 10 nvidia.com/gpu")
 
 

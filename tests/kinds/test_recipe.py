@@ -96,7 +96,7 @@ def test_every_reader_knows_it(kind):
     gang, *rest = values = [item.value() for item in build(run)]
     (made,) = queued(gang, rest, Gates(None))
     assert [(pod_set["name"], pod_set["count"]) for pod_set in made["spec"]["podSets"]] == [("main", 2)]
-    assert shape(values).words.startswith("Gang of 2 pods")
+    assert shape(values, {}).words.startswith("Gang of 2 pods")
     assert "gang" in kinds_of_runs()
     allowed = of_team(specs, "test", "nlp")
     assert [breach for value in values for breach in breaches(value, allowed, run=run.run.name)] == []

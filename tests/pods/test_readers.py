@@ -210,7 +210,7 @@ def test_a_plan_counts_the_gpus_of_sidecars() -> None:
     """A run holds the devices of all its containers."""
     side = {**SIDECAR, "resources": {"limits": {GPU: 1}}}
     pods = {"initContainers": [side], "containers": [{"name": "main", "resources": {"limits": {GPU: 8}}}]}
-    assert shape([manifest(pods).value]).gpus == 9
+    assert shape([manifest(pods).value], {}).gpus == 9
 
 
 SPELLED = {"limits": {"cpu": "1", "memory": "1Gi"}, "requests": {"cpu": "1000m", "memory": "1024Mi"}}

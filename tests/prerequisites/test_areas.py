@@ -473,7 +473,8 @@ def test_marks_of_nodes_outlast_them(distribution, get):
         (item,) = (item for item in found if "4 nodes with the label" in item.what)
         return item.get
 
-    lasting = "" if distribution == "kubeadm" else "; what kubectl sets is lost when a node is replaced"
+    joins = f"; write it into {KEPT['kubeadm']}"
+    lasting = joins if distribution == "kubeadm" else "; what kubectl sets is lost when a node is replaced"
     assert marking(TAINTED) == f"{get}{lasting}"
     assert "taint" not in marking(GPU)
 

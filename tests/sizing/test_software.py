@@ -10,7 +10,7 @@ import yaml
 from everything import everything
 from trainyard.base.documents import dump
 from trainyard.render.operators.gpu_operator import policy
-from trainyard.render.operators.install import installed_operators, values
+from trainyard.render.operators.install import installed_operators, own_resources, values
 from trainyard.render.sizing.software import installs
 from trainyard.specs import Cluster
 
@@ -148,7 +148,7 @@ def test_daemons_of_system_priority_get_leave_on_gke(distribution, there):
     (pair,) = (
         pair for pair in installed_operators(on({"distribution": distribution})) if pair[0].name == "gpu-operator"
     )
-    quotas = [item for item in pair[1].own(pair[0]) if item.kind == "ResourceQuota"]
+    quotas = [item for item in own_resources(*pair) if item.kind == "ResourceQuota"]
     assert bool(quotas) == there
 
 

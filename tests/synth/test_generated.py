@@ -9,6 +9,7 @@ import pytest
 from conftest import ROOT
 from trainyard.judge.checks.inputs import collect
 from trainyard.judge.checks.validate import strangers
+from trainyard.render.clusters import gke_networks
 from trainyard.specs.load import read_repository
 from trainyard.upstream.apiserver.catalog.releases import Shelf
 
@@ -34,6 +35,8 @@ def test_every_object_is_valid_on_every_release(clusters, name, kubernetes):
     """With the operators that the cluster runs, and whichever supported Kubernetes, nothing is refused or unknown."""
     cluster, typed = clusters[name], Shelf(ROOT / "schemas").projects()
     projects = {operator: choice.version for operator, choice in cluster.operators.items() if operator in typed}
+    if cluster.fabric is not None and cluster.fabric.subnets:
+        projects[gke_networks.PROJECT] = gke_networks.RELEASE
     result = strangers(
         collect([str(ROOT / "generated" / name)]),
         ROOT / "schemas",
@@ -58,5 +61,5 @@ def test_node_files_are_configuration():
     names = {path.name for path in (ROOT / "generated").glob("*/nodes/**/*") if path.is_file()}
     patch = "kubeletconfiguration20-trainyard+merge.yaml"
     openshift = {"kubeletconfig.yaml", "machineconfig.yaml", "machineconfigpool.yaml"}
-    expected = {"10-trainyard-memlock.conf", "20-trainyard.conf", patch, "nodeconfig.yaml", "talos.yaml"}
-    assert names == expected | openshift
+    usual = {"sysctl-trainyard.conf", "10-trainyard-memlock.conf", "20-trainyard.conf", patch}
+    assert names == {*usual, "nodeconfig.yaml", "talos.yaml", *openshift}

@@ -80,8 +80,8 @@ def test_run_starts_the_pods_of_what_is_held() -> None:
 def test_a_plan_knows_how_many_pods_there_are_and_what_they_may() -> None:
     """A plan says the same of the pods as without the AppWrapper, and names the kind that waits in the queue."""
     alone = jobset(("ps", 1), ("worker", 4))
-    assert shape([WHOLE]).words == "AppWrapper of 5 pods, queue research"
-    assert shape([WHOLE]).pods == shape([alone]).pods == 5
+    assert shape([WHOLE], {}).words == "AppWrapper of 5 pods, queue research"
+    assert shape([WHOLE], {}).pods == shape([alone], {}).pods == 5
     assert list(loosened([WHOLE])) == list(loosened([alone]))
 
 

@@ -100,7 +100,7 @@ ANSWERS: dict[str, Callable[[dict[str, Any]], bool]] = {
     "tenancy": lambda value: allowed(value["apiVersion"].rpartition("/")[0], value["kind"]) is not None,
     "queueing": is_job,
     "run": lambda value: any(map(controller_of, (value, *(held for _, held in held_by(value))))),
-    "plan": lambda value: bool(planned([value, runtime()]).pods),
+    "plan": lambda value: bool(planned([value, runtime()], {}).pods),
     "podsecurity": by_security,
     "life": by_life,
     "webhooks": by_webhooks,

@@ -13,7 +13,6 @@ from trainyard.base.findings import Location
 from trainyard.base.system import files
 from trainyard.base.system.files import STDIN
 from trainyard.base.system.repository import GENERATED, cluster_file, is_repository
-from trainyard.render.clusters import gke_networks
 
 SPECIAL: dict[str, FieldPath] = {"kubernetes": ("kubernetes",), "argo-cd": ("argocd", "version")}
 """Where a cluster's file says a release, apart from those of operators."""
@@ -51,6 +50,8 @@ class Place:
         value = mapping(found.value) if found else {}
         chosen = {**mapping(value.get("operators")), "argo-cd": value.get("argocd")}
         if mapping(value.get("fabric")).get("subnets"):
+            from trainyard.render.clusters import gke_networks  # not for files of no cluster: it loads all specs
+
             chosen[gke_networks.PROJECT] = {"version": gke_networks.RELEASE}
         versions = {name: release_of(mapping(choice)) for name, choice in chosen.items()}
         projects = {name: release for name in typed if isinstance(release := versions.get(name), str)}

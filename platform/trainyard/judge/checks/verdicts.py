@@ -85,7 +85,7 @@ class Parts:
         value = {
             "around": row_values(left.pop(AROUND)),
             "runs": {self.runs[folder]: row_values(rows) for folder, rows in left.items()},
-            "skipped": [(skipped.rule, skipped.why) for skipped in result.skipped],
+            "skipped": [(skipped.rule, skipped.why, skipped.partial) for skipped in result.skipped],
             "compares": compares,
         }
         memory.put(value, seen, self.around)

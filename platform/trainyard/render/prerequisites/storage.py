@@ -78,7 +78,7 @@ def classes(site: Site) -> Iterator[Prerequisite]:
 
 
 def exports(name: str, storage: Storage) -> Iterator[Prerequisite]:
-    """Yield what the server of a class must let nodes do, where the kubelet gives its volumes to a group."""
+    """Yield the export options of a class's server, where the kubelet gives its volumes to a group."""
     driver = storage.driver
     if driver is None or driver.server is None or storage.writable_by != "kubelet":
         return
@@ -98,7 +98,7 @@ LABEL = "context=system_u:object_r:container_file_t:s0"
 
 
 def one_label(site: Site, name: str, storage: Storage) -> Iterator[Prerequisite]:
-    """Yield what keeps the runtime from giving a label to every file of a shared volume, at each start of a pod."""
+    """Yield the mount option that keeps the runtime from labelling every file of a shared volume at each start."""
     driver, cluster = storage.driver, site.cluster
     if driver is None or driver.label_option is None or storage.access != "ReadWriteMany":
         return
