@@ -271,7 +271,8 @@ def test_termination_grace_covers_a_checkpoint(job, changes, expected, why):
 def test_grace_ends_with_a_spot_node():
     """On spot nodes a longer grace is never given."""
     pools = {"gpu": {"shape": GPU_NODE, "nodes": 4, "spot": True}}
-    for given, notice in (({}, 30), ({"noticeSeconds": 120}, 120), ({"shape": "gke-a2-highgpu-8g"}, 15)):
+    aws, google = ({"shape": name} for name in ("aws-p5-48xlarge", "gke-a2-highgpu-8g"))
+    for given, notice in (({}, 30), ({"noticeSeconds": 120}, 120), (aws, 120), (google, 15)):
         cluster = make_cluster(pools={"gpu": {**pools["gpu"], **given}})
         grace = make_sizing(cluster=cluster, checkpoint={**SAVED, "size": "10Gi"}, spot=True).grace
         assert grace.value == notice
