@@ -59,3 +59,29 @@ def test_racks_are_in_blocks_that_somebody_counted(topology, pool, warned):
     found = [(one.rule, one.path, one.message) for one in check(cluster, source)]
     message = "4 racks count as one block, because blocks is not set; write how many blocks they form"
     assert found == ([("spec/blocks-unset", "pools.gpu.racks", message)] if warned else [])
+
+
+INTERFACES: dict[str, tuple[list[str], str | None]] = {
+    "network devices": ([f"ens{index}np0" for index in range(8)], None),
+    "network devices of InfiniBand, which may be called as their RDMA devices": (
+        [f"ibp{index}s0" for index in range(8)],
+        None,
+    ),
+    "network devices that a rule has renamed": ([f"mlx{index}" for index in range(8)], None),
+    "RDMA devices": ([f"mlx5_{index}" for index in range(8)], "mlx5_0"),
+    "RDMA devices of Broadcom": ([f"bnxt_re{index}" for index in range(8)], "bnxt_re0"),
+    "RDMA devices that udev has renamed": ([f"rocep{index}s0" for index in range(8)], "rocep0s0"),
+}
+
+
+@pytest.mark.parametrize(("names", "wrong"), INTERFACES.values(), ids=INTERFACES)
+def test_interfaces_are_network_devices(names, wrong):
+    """The name of an RDMA device selects nothing, and the finding says where the right one is written."""
+    pool = {"shape": "hgx-h100", "nodes": 4, "interfaces": names}
+    source = make_source("platform/clusters/test.yaml", {"pools": {"gpu": pool}})
+    found = [(one.path, one.message) for one in check(make_cluster(topology=None, pools={"gpu": pool}), source)]
+    message = (
+        f"{wrong!r} is an RDMA device, but interfaces lists network devices; write the one in "
+        f"/sys/class/infiniband/{wrong}/device/net"
+    )
+    assert found == ([("pools.gpu.interfaces[0]", message)] if wrong else [])

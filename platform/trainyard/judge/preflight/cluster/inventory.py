@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -21,6 +22,10 @@ from trainyard.specs.sources import Source
 
 DOCS = "docs/clusters.md"
 KUEUE = "kubernetes-sigs/kueue v0.19.2"
+
+RDMA_NAME = re.compile(r"mlx[45]_(?:bond_)?\d+|bnxt_re\d+|irdma\d+|roce(?:P\d+)?[spox][0-9a-f]\w*")
+"""Names that drivers and udev give RDMA devices, and never network devices; those of InfiniBand may be alike
+(`ibp23s0`). linux-rdma/rdma-core kernel-boot/rdma_rename.c."""
 
 POOL_LABEL = Rule(
     id="spec/pool-label",
@@ -155,6 +160,11 @@ class Declared:
                 continue
             if isinstance(pool.shape, Shape):
                 yield from self.shape((*path, "shape"), pool.shape)
+            rdma = [(index, name) for index, name in enumerate(pool.interfaces) if RDMA_NAME.fullmatch(name)]
+            for index, device in rdma[:1]:
+                message = f"{device!r} is an RDMA device, but interfaces lists network devices; write the one in "
+                message += f"/sys/class/infiniband/{device}/device/net"
+                yield PCI.at(self.source, (*path, "interfaces", index), message)
             for field, listed in (("pci", pool.pci), ("interfaces", pool.interfaces)):
                 if listed and len(listed) != len(pool.node.nics):
                     entries = count_of(len(listed), "entry", "entries")
