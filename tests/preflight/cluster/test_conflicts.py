@@ -170,6 +170,20 @@ WRONG: dict[str, tuple[dict[str, Any], str, dict[str, Any], str, str]] = {
         "error toolkit.env",
         "toolkit.env replaces the derived list and misses CONTAINERD_SOCKET of k3s; add it",
     ),
+    "the socket of another containerd": (
+        {**BARE, "pools": {"h100": H100}, "system": {"distribution": "k3s"}},
+        "gpu-operator",
+        nested("toolkit.env", [{"name": "CONTAINERD_SOCKET", "value": "/run/containerd/containerd.sock"}]),
+        "error toolkit.env",
+        "CONTAINERD_SOCKET to /run/containerd/containerd.sock, but on k3s it is /run/k3s/containerd/containerd.sock;",
+    ),
+    "another source of the runtime's configuration": (
+        {**BARE, "pools": {"h100": H100}, "system": {"distribution": "gke-cos"}},
+        "gpu-operator",
+        nested("toolkit.env", [{"name": "RUNTIME_CONFIG_SOURCE", "value": "command"}]),
+        "error toolkit.env",
+        "toolkit.env sets RUNTIME_CONFIG_SOURCE to command, but on GKE (COS) it is file; correct it",
+    ),
     "no SR-IOV": (
         {"operators": ALONE},
         "network-operator",
@@ -403,7 +417,23 @@ RIGHT: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
     "the toolkit's environment with more in it": (
         {**BARE, "pools": {"h100": H100}, "system": {"distribution": "k3s"}},
         "gpu-operator",
-        nested("toolkit.env", [{"name": "CONTAINERD_SOCKET", "value": "/run/x.sock"}, {"name": "DEBUG", "value": "1"}]),
+        nested(
+            "toolkit.env",
+            [
+                {"name": "CONTAINERD_SOCKET", "value": "/run/k3s/containerd/containerd.sock"},
+                {"name": "CONTAINERD_CONFIG", "value": "/var/lib/rancher/k3s/agent/etc/containerd/config.toml.tmpl"},
+            ],
+        ),
+    ),
+    "a socket of one's own where none follows": (
+        {**BARE, "pools": {"h100": H100}, "system": {"distribution": "kubeadm"}},
+        "gpu-operator",
+        nested("toolkit.env", [{"name": "CONTAINERD_SOCKET", "value": "/run/x.sock"}]),
+    ),
+    "a source of configuration with its file": (
+        {**BARE, "pools": {"h100": H100}, "system": {"distribution": "gke-cos"}},
+        "gpu-operator",
+        nested("toolkit.env", [{"name": "RUNTIME_CONFIG_SOURCE", "value": "file=/etc/containerd/config.toml"}]),
     ),
     "a mirror": ({}, "gpu-operator", nested("driver.repository", "registry.example.com/nvidia")),
     "upgrades of the driver by the operator": ({}, "gpu-operator", nested("driver.upgradePolicy.autoUpgrade", True)),

@@ -108,13 +108,25 @@ def check_nodes(site: Site) -> Iterator[Conflict]:
             message = f"{path} is {said}, but on {title} it is {derived}; remove it"
             yield Conflict(path, message, CONTROLLER, breaks=False, shared=(("system", "distribution"),))
     said, derived = stated(site, "toolkit.env"), ours["toolkit"].get("env", [])
-    there = names(said) if isinstance(said, list | tuple) else None
-    missing = [item for item in derived if there is not None and item["name"] not in there]
-    if missing:
-        message = f"toolkit.env replaces the derived list and misses {missing[0]['name']} of {title}; add it"
+    there = values(said) if isinstance(said, list | tuple) else None
+    for item in derived if there is not None else ():
+        name, value = item["name"], item["value"]
+        if name not in there:
+            message = f"toolkit.env replaces the derived list and misses {name} of {title}; add it"
+        elif differs(there[name], value):
+            message = f"toolkit.env sets {name} to {there[name]}, but on {title} it is {value}; correct it"
+        else:
+            continue
         yield Conflict("toolkit.env", message, CONTROLLER, shared=(("system", "distribution"),))
+        return
 
 
-def names(items: Any) -> set[Any]:
-    """Return the names of a list of named items."""
-    return {item.get("name") for item in items if isinstance(item, Mapping)}
+def values(items: Any) -> dict[Any, Any]:
+    """Return the values of a list of named items, by name."""
+    return {item.get("name"): item.get("value") for item in items if isinstance(item, Mapping)}
+
+
+def differs(said: Any, derived: str) -> bool:
+    """Whether a value means something else; a source of configuration may name its file behind `=`."""
+    plain = str(said).removeprefix("unix://").replace("/var/run/", "/run/", 1)
+    return plain != derived and not plain.startswith(f"{derived}=")
