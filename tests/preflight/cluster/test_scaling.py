@@ -15,6 +15,8 @@ CLASS = {
     "subnets": ["subnet-0a1b2c3d"],
     "securityGroups": ["sg-0a1b2c3d"],
 }
+TWO = {**CLASS, "subnets": ["subnet-0a1b2c3d", "subnet-0a1b2c3e"]}
+BLOCK = {"id": "cr-1", "starts": "2026-12-10T11:30Z", "ends": "2026-12-24T11:30Z"}
 KARPENTER = {**CLUSTER["operators"], "karpenter": {"version": "1.14.1", "managed": False}}
 GPUS = {"queues": {"research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 32}}}}}
 
@@ -29,6 +31,12 @@ def eks(nodes: Any = None, shape: str = "aws-p5-48xlarge", **scaling: Any) -> di
         "system": {"distribution": "eks"},
         "operators": KARPENTER,
     }
+
+
+def reserved_block() -> dict[str, Any]:
+    """Return a cluster on EKS whose pool on EFA is reserved, so all its nodes are in one zone."""
+    changes = eks(shape="aws-g5-48xlarge", nodeClass=TWO)
+    return {**changes, "pools": {"gpu": {**changes["pools"]["gpu"], "reservation": BLOCK}}, "fabric": {"type": "efa"}}
 
 
 def gke(**scaling: Any) -> dict[str, Any]:
@@ -115,6 +123,42 @@ WRONG: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
             )
         ],
     ),
+    "an image of another distribution": (
+        {**eks(), "system": {"distribution": "eks-bottlerocket"}},
+        [
+            (
+                "pools.gpu.scaling.nodeClass.image",
+                (
+                    "image is al2023@v20260810, but distribution is 'eks-bottlerocket'; use bottlerocket@…, or "
+                    "distribution: eks"
+                ),
+            )
+        ],
+    ),
+    "an image of Bottlerocket on AL2023": (
+        eks(nodeClass={**CLASS, "image": "bottlerocket@v1.50.0"}),
+        [
+            (
+                "pools.gpu.scaling.nodeClass.image",
+                (
+                    "image is bottlerocket@v1.50.0, but distribution is 'eks'; use al2023@…, or "
+                    "distribution: eks-bottlerocket"
+                ),
+            )
+        ],
+    ),
+    "subnets that EFA may not cross": (
+        {**eks(shape="aws-g5-48xlarge", nodeClass=TWO), "fabric": {"type": "efa", "pools": ["gpu"]}},
+        [
+            (
+                "pools.gpu.scaling.nodeClass.subnets[1]",
+                (
+                    "nodes of one run may start in subnet-0a1b2c3d and subnet-0a1b2c3e, and EFA does not cross zones; "
+                    "use one"
+                ),
+            )
+        ],
+    ),
     "huge pages that Karpenter does not know": (
         {**eks(), "fabric": {"type": "efa", "pools": ["gpu"]}},
         [
@@ -153,6 +197,16 @@ WRONG: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
 RIGHT: dict[str, dict[str, Any]] = {
     "a fixed pool": {},
     "Karpenter on EKS": eks(),
+    "Karpenter on Bottlerocket": {
+        **eks(nodeClass={**CLASS, "image": "bottlerocket@v1.50.0"}),
+        "system": {"distribution": "eks-bottlerocket"},
+    },
+    "two subnets without EFA": eks(nodeClass=TWO),
+    "two subnets of one node": {
+        **eks(nodes={"max": 1}, shape="aws-g5-48xlarge", nodeClass=TWO),
+        "fabric": {"type": "efa"},
+    },
+    "two subnets of one reservation": reserved_block(),
     "cluster-autoscaler, which keeps nodes": eks(nodes={"min": 2, "max": 4}, by="cluster-autoscaler", nodeClass=None),
     "pods that wait for nodes on GKE": gke(),
     "nodes that Kueue asks for": gke(provisioning=QUEUED),

@@ -20,6 +20,7 @@ def pools(**gpu: Any) -> dict[str, Any]:
 
 
 SCALES = pools(nodes={"max": 4})
+FLEX = pools(nodes={"max": 4}, scaling={"provisioning": "queued-provisioning.gke.io"})
 ASKS = pools(nodes={"max": 4}, scaling={"provisioning": "check-capacity.autoscaling.x-k8s.io"})
 
 CASES: dict[str, tuple[dict[str, Any], dict[str, Any], list[tuple[str, str]]]] = {
@@ -71,6 +72,19 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], list[tuple[str, str]]]] =
         ],
     ),
     "no reservation, and no end": (pools(), {}, []),
+    "a week of flex-start": (FLEX, {"max_hours": 168}, []),
+    "flex-start without an end": (FLEX, {}, []),
+    "a long job on nodes of another class": (ASKS, {"max_hours": 240}, []),
+    "more than a week of flex-start": (
+        FLEX,
+        {"max_hours": 240},
+        [
+            (
+                "maxHours",
+                "maxHours is 240, but GKE deletes flex-start nodes of pool 'gpu' after 168 hours; lower maxHours",
+            )
+        ],
+    ),
 }
 
 
@@ -78,7 +92,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], list[tuple[str, str]]]] =
 def test_a_job_asks_only_for_what_will_be_there(cluster, job, expected):
     """It is said at the job's field, with what to write."""
     planned = Planned.of(make_run(cluster=make_cluster(**cluster), **job))
-    found = [*coming_nodes.check(planned), *reserved.check(planned)]
+    found = [*coming_nodes.check(planned), *reserved.check(planned), *reserved.check_flex(planned)]
     assert [(item.path, item.message) for item in found] == expected
 
 

@@ -23,6 +23,10 @@ GATE = "settings.featureGates.nodeOverlay"
 """Value of Karpenter's chart by which it reads overlays (charts/karpenter/values.yaml; off by default)."""
 
 GKE = "queued-provisioning.gke.io"
+"""Class of requests that GKE answers by flex-start."""
+
+IMAGES = {"eks": "al2023", "eks-bottlerocket": "bottlerocket"}
+"""Images whose user data is of the form in which files for nodes of a distribution are written."""
 
 MINUTE = 60 * 10**9
 """Nanoseconds."""
@@ -41,6 +45,15 @@ OVERLAY = Rule(
     why="its instance types have none, so it starts no node for such a pod (aws/karpenter-provider-aws#3315)",
     fix="have Karpenter's gate NodeOverlay turned on by whoever installs Karpenter, and waive this",
     source=f"{PROVIDER} pkg/providers/instancetype/types.go computeCapacity, charts/karpenter/values.yaml",
+    layer="pairing",
+    severity=Severity.WARNING,
+)
+ZONES = Rule(
+    id="pairing/one-zone",
+    title="Karpenter starts nodes on EFA in one subnet.",
+    why="it chooses a subnet for each node, and EFA connects only nodes of one zone",
+    fix="name one subnet, make a pool for each zone, or waive this where all subnets are of one zone",
+    source=f"{PROVIDER} pkg/providers/subnet/subnet.go; Amazon EC2 user guide, EFA limitations",
     layer="pairing",
     severity=Severity.WARNING,
 )
@@ -70,6 +83,7 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
         at: Path = ("pools", name)
         for path, message in problems(cluster, name, pool):
             yield STARTS.at(source, (*at, *path), message)
+        yield from check_zones(cluster, name, pool, source)
         yield from check_pages(cluster, name, pool, source)
     if pools:
         yield from check_queues(cluster, source)
@@ -98,6 +112,8 @@ def problems(cluster: Cluster, name: str, pool: Pool) -> Iterator[tuple[Path, st
         )
     if scaling.node_class is None:
         yield field, "Karpenter needs image, role, subnets and securityGroups of the nodes; add scaling.nodeClass"
+    else:
+        yield from check_image(distribution, scaling.node_class.image)
     if pool.lasting_nodes:
         yield (
             ("nodes",),
@@ -107,6 +123,28 @@ def problems(cluster: Cluster, name: str, pool: Pool) -> Iterator[tuple[Path, st
         yield ("scaling", "provisioning"), "Karpenter answers no ProvisioningRequests; remove provisioning"
     if is_known_shape(pool.shape) and INSTANCE_TYPE not in pool.node.labels:
         yield ("shape",), f"the shape has no label {INSTANCE_TYPE}, so Karpenter could start any node; add the label"
+
+
+def check_image(distribution: str, image: str) -> Iterator[tuple[Path, str]]:
+    """Yield an image whose nodes are not of the pool's distribution, and read user data of another form."""
+    family = image.partition("@")[0]
+    fits = IMAGES.get(distribution)
+    if fits is not None and fits != family:
+        other = next(name for name, its in IMAGES.items() if its == family)
+        message = f"image is {image}, but distribution is {distribution!r}; use {fits}@…, or distribution: {other}"
+        yield ("scaling", "nodeClass", "image"), message
+
+
+def check_zones(cluster: Cluster, name: str, pool: Pool, source: Source) -> Iterator[Finding]:
+    """Yield subnets over which Karpenter may spread a run on EFA; a reservation keeps its nodes in one zone."""
+    fabric, scaling = cluster.fabric, pool.scaling
+    on_efa = fabric is not None and fabric.type == "efa" and (not fabric.pools or name in fabric.pools)
+    if not on_efa or scaling is None or scaling.node_class is None or cluster.autoscaler_of(name) != NAME:
+        return
+    subnets = scaling.node_class.subnets
+    if len(set(subnets)) > 1 and pool.nodes > 1 and pool.reservation is None:
+        message = f"nodes of one run may start in {subnets[0]} and {subnets[1]}, and EFA does not cross zones; use one"
+        yield ZONES.at(source, ("pools", name, "scaling", "nodeClass", "subnets", 1), message)
 
 
 def check_pages(cluster: Cluster, name: str, pool: Pool, source: Source) -> Iterator[Finding]:

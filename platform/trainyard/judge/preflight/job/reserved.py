@@ -1,4 +1,4 @@
-"""Whether a job can end before the capacity does that it runs on."""
+"""Whether a job can end before the capacity does that it runs on: reserved nodes, and those of flex-start."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from trainyard.base.findings import Finding, Severity
 from trainyard.base.rules import Rule
+from trainyard.judge.preflight.cluster.scaling import GKE
 from trainyard.judge.preflight.subjects import RUN, Planned
 from trainyard.specs.models.scaling import Reservation
 
@@ -18,6 +19,30 @@ RESERVED = Rule(
     layer="run",
     severity=Severity.WARNING,
 )
+
+
+FLEX = Rule(
+    id="run/flex-start",
+    title="A job on flex-start nodes of GKE ends within seven days.",
+    why="GKE deletes the nodes then, and what the job did since its last checkpoint is lost",
+    fix="set maxHours to 168 or less, or split the job",
+    source="docs.cloud.google.com/kubernetes-engine/docs/concepts/dws: flex-start VMs run for seven days at most",
+    layer="run",
+    severity=Severity.WARNING,
+)
+
+WEEK = 7 * 24
+"""Hours that nodes of flex-start last at most."""
+
+
+@RUN.check()
+def check_flex(planned: Planned) -> Iterator[Finding]:
+    """Yield a job that could run longer than nodes of flex-start last."""
+    job = planned.run.job
+    for name in sorted({role.pool_name for role in planned.roles}):
+        if planned.run.cluster.pools[name].provisioning == GKE and (job.max_hours or 0) > WEEK:
+            message = f"maxHours is {job.max_hours:g}, but GKE deletes flex-start nodes of pool {name!r} after {WEEK}"
+            yield FLEX.at(planned.run.source, ("maxHours",), f"{message} hours; lower maxHours")
 
 
 @RUN.check()
