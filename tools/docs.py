@@ -95,7 +95,13 @@ def class_parameters(driver: Driver) -> Iterator[str]:
     yield from (" or ".join(f"`{name}`" for name in group) for group in driver.any_of)
     yield from (f"one of {', '.join(f'`{name}`' for name in group)}" for group in driver.one_of)
     for when in driver.when:
-        yield f"`{'`, `'.join(when.required)}` with `{when.parameter}` {' or '.join(when.values)}"
+        named = f"`{when.parameter}` {' or '.join(when.values)}"
+        if when.required:
+            yield f"`{'`, `'.join(when.required)}` with {named}"
+        for parameter, known in when.known.items():
+            yield f"`{parameter}` {', '.join(known)} with {named}"
+        for parameter in when.refuses:
+            yield f"no `{parameter}` with {named}"
 
 
 def yes(value: bool) -> str:

@@ -73,6 +73,23 @@ CASES: dict[str, tuple[dict[str, Any], str | None, str]] = {
         "sto-driver-installed",
         "class 'shared' has no secret, which WEKA needs; add secret: {name, namespace}",
     ),
+    "Lustre that lasts": (adding(FSX, deploymentType="PERSISTENT_2", perUnitStorageThroughput="500"), None, ""),
+    "Lustre on hard disks": (
+        adding(FSX, deploymentType="PERSISTENT_1", storageType="HDD", perUnitStorageThroughput="12"),
+        None,
+        "",
+    ),
+    "Lustre for a while": (adding(FSX, deploymentType="SCRATCH_2"), None, ""),
+    "Lustre with the throughput of an older type": (
+        adding(FSX, deploymentType="PERSISTENT_2", perUnitStorageThroughput="200"),
+        "sto-driver-installed",
+        "perUnitStorageThroughput is '200', which deploymentType PERSISTENT_2 does not support; use 125, 250, 500 or",
+    ),
+    "Lustre for a while with a throughput": (
+        adding(FSX, deploymentType="SCRATCH_2", perUnitStorageThroughput="200"),
+        "sto-driver-installed",
+        "deploymentType SCRATCH_2 of FSx for Lustre takes no perUnitStorageThroughput; remove it",
+    ),
     "NFS": (NFS, None, ""),
     "NFS with a secret": (
         {**NFS, "secret": SECRET},

@@ -22,11 +22,16 @@ Stage = Literal["provisioner", "controller-publish", "controller-expand", "node-
 
 
 class When(Spec):
-    """Parameters that one value of another asks for."""
+    """What one value of a parameter asks of others."""
 
     parameter: Text
     values: tuple[Text, ...]
-    required: tuple[Text, ...]
+    required: tuple[Text, ...] = ()
+    """Parameters that it needs."""
+    refuses: tuple[Text, ...] = ()
+    """Parameters that it does not take."""
+    known: Mapping[str, tuple[Text, ...]] = {}
+    """Parameters that know a few values only with it."""
 
 
 class Driver(Spec):
@@ -76,9 +81,12 @@ class Driver(Spec):
         for group in (*self.any_of, *self.one_of):
             if not any(name in given for name in group):
                 yield " or ".join(group)
-        for when in self.when:
-            if given.get(when.parameter) in when.values:
-                yield from (name for name in when.required if name not in given)
+        for when in self.conditions(given):
+            yield from (name for name in when.required if name not in given)
+
+    def conditions(self, given: Mapping[str, str]) -> list[When]:
+        """Return the conditions that hold for the parameters of a class."""
+        return [when for when in self.when if given.get(when.parameter) in when.values]
 
     def without_secret(self, given: Mapping[str, str]) -> list[Stage]:
         """Return the calls whose Secret the parameters of a class do not name."""

@@ -147,6 +147,23 @@ class Declared:
                 message += did_you_mean(given[name], known)
                 yield INSTALLED.at(self.source, (*place, name), message, source=driver.source)
 
+        yield from self.conditions(driver)
+
+    def conditions(self, driver: Driver) -> Iterator[Finding]:
+        """Yield parameters that do not go with the value of another one."""
+        given, place = self.storage.parameters, (*self.path, "parameters")
+        for when in driver.conditions(given):
+            condition = f"{when.parameter} {given[when.parameter]}"
+            for name in when.refuses:
+                if name in given:
+                    message = f"{condition} of {driver.title} takes no {name}; remove it"
+                    yield INSTALLED.at(self.source, (*place, name), message, key=True, source=driver.source)
+            for name, known in when.known.items():
+                if name in given and given[name] not in known:
+                    message = f"{name} is {given[name]!r}, which {condition} does not support; "
+                    message += f"use {', '.join(known[:-1])} or {known[-1]}"
+                    yield INSTALLED.at(self.source, (*place, name), message, source=driver.source)
+
     def secrets(self) -> Iterator[Finding]:
         """Yield calls of the driver that lack their Secret, and a secret that nothing would use."""
         driver, given = self.storage.driver, self.storage.parameters
