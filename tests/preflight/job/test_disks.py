@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from make import CPU_NODE, fields, make_cluster, make_resolved, make_source
+from trainyard.base.quantities import Quantity
 from trainyard.judge.preflight.cluster import disks as of_clusters
 from trainyard.judge.preflight.job import disks, size
 from trainyard.specs import Cluster
+from trainyard.specs.shapes import names, preset
 
 NVME = {"size": "100Gi", "medium": "nvme"}
 LOCAL = {"provisioner": "topolvm.io", "access": "ReadWriteOnce", "existing": True, "binding": "WaitForFirstConsumer"}
@@ -111,3 +113,34 @@ def test_local_disks_have_a_storage_that_waits_for_pods(cluster, messages):
     found = list(of_clusters.check(cluster, make_source("platform/clusters/test.yaml", value)))
     assert [item.message for item in found] == messages
     assert all(item.location.line for item in found)
+
+
+SIZES: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "what the machine has": ({"shape": "gke-a3-megagpu-8g", "localDisks": {"size": "5800Gi"}}, []),
+    "all of its disks": ({"shape": "gke-a3-megagpu-8g", "localDisks": {"size": "6000Gi"}}, []),
+    "twice what it has": (
+        {"shape": "gke-a3-megagpu-8g", "localDisks": {"size": "12000Gi"}},
+        ["size is 12000Gi, but nodes of pool 'gpu' have 6000Gi of local disks; use a smaller size"],
+    ),
+    "a machine that comes with the disks that one buys": ({"shape": "dgx-h100", "localDisks": {"size": "60Ti"}}, []),
+    "a machine to which disks are attached": ({"shape": "gke-a2-highgpu-8g", "localDisks": {"size": "3Ti"}}, []),
+    "no local disks": ({"shape": "gke-a3-megagpu-8g"}, []),
+}
+
+
+@pytest.mark.parametrize(("pool", "messages"), SIZES.values(), ids=SIZES)
+def test_local_disks_are_no_larger_than_the_machine_has(pool, messages):
+    """Where the disks of a machine are known, a pool cannot have more; on other machines nothing is said."""
+    pools = {"gpu": {"nodes": 4, **pool}}
+    source = make_source("platform/clusters/test.yaml", {"pools": pools})
+    found = list(of_clusters.check_sizes(make_cluster(pools=pools), source))
+    assert [item.message for item in found] == messages
+    assert all(item.path == "pools.gpu.localDisks.size" and item.location.line for item in found)
+
+
+def test_a_shape_has_room_for_its_own_storage():
+    """The file system of the kubelet's folder fits on the disks, where it is on them."""
+    known = {name: shape for name in names() if (shape := preset(name)).local_storage}
+    assert "aws-p5-48xlarge" in known
+    for shape in known.values():
+        assert Quantity.parse(shape.ephemeral_storage) < Quantity.parse(shape.local_storage)

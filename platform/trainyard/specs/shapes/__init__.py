@@ -112,6 +112,8 @@ class Shape(Spec):
     """Bytes of memory, as the kernel reports them."""
     ephemeral_storage: Room
     """Bytes of the file system with the kubelet's folder."""
+    local_storage: Room | None = None
+    """Bytes of all local disks of the machine together, before any file system; default: not known."""
     gpus: Gpus | None = None
     """GPUs of the node; default: none."""
     nics: tuple[Nic, ...] = ()

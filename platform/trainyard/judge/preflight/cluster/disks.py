@@ -1,4 +1,4 @@
-"""Whether a cluster has the storage that makes volumes of its nodes' local disks."""
+"""Local disks: no larger than the machine has, and with a storage that makes volumes of them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 from trainyard.base.documents import Path
 from trainyard.base.findings import Finding, did_you_mean
+from trainyard.base.quantities import Quantity
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.subjects import CLUSTER
 from trainyard.specs import Cluster
+from trainyard.specs.shapes import is_known_shape
 from trainyard.specs.sources import Source
 
 LOCAL = Rule(
@@ -18,6 +20,26 @@ LOCAL = Rule(
     fix="name a storage of the cluster with binding: WaitForFirstConsumer and access: ReadWriteOnce",
     source="kubernetes/website v1.35 content/en/docs/concepts/storage/storage-classes.md, volume binding mode",
 )
+
+
+SIZE = Rule(
+    id="spec/local-disks-size",
+    title="The local disks of a pool are no larger than those of its machines.",
+    why="no node has room for a pod with so much scratch, and its job waits for ever",
+    fix="write what the file systems on these disks report",
+    source="platform/trainyard/specs/shapes",
+)
+
+
+@CLUSTER.check()
+def check_sizes(cluster: Cluster, source: Source) -> Iterator[Finding]:
+    """Yield local disks that are larger than those of the shape, where these are known."""
+    for name, pool in cluster.pools.items():
+        there = pool.node.local_storage if is_known_shape(pool.shape) else None
+        said = pool.local_disks.size if pool.local_disks else None
+        if there is not None and said is not None and Quantity.parse(there) < Quantity.parse(said):
+            message = f"size is {said}, but nodes of pool {name!r} have {there} of local disks; use a smaller size"
+            yield SIZE.at(source, ("pools", name, "localDisks", "size"), message)
 
 
 @CLUSTER.check()
