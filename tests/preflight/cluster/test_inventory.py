@@ -85,3 +85,22 @@ def test_interfaces_are_network_devices(names, wrong):
         f"/sys/class/infiniband/{wrong}/device/net"
     )
     assert found == ([("pools.gpu.interfaces[0]", message)] if wrong else [])
+
+
+MTUS: dict[str, tuple[dict[str, object], bool]] = {
+    "RoCE": ({**ROCE, "mtu": 9000}, False),
+    "InfiniBand": ({"type": "infiniband", "attach": "rdma-shared", "mtu": 4092}, False),
+    "no fabric": ({"type": "none", "attach": "none", "mtu": 9000}, False),
+    "EFA that says nothing": ({"type": "efa"}, False),
+    "EFA": ({"type": "efa", "mtu": 9000}, True),
+    "GPUDirect": ({"type": "gpudirect-tcpxo", "mtu": 8244}, True),
+}
+
+
+@pytest.mark.parametrize(("fabric", "warned"), MTUS.values(), ids=MTUS)
+def test_an_mtu_that_reaches_nothing_is_told(fabric, warned):
+    """Clouds set the MTU of their networks, and no object of a cluster does."""
+    source = make_source("platform/clusters/test.yaml", {"fabric": fabric})
+    found = [one.message for one in check(make_cluster(fabric=fabric), source) if one.path == "fabric.mtu"]
+    message = f"mtu is {fabric.get('mtu')}, but of fabric {fabric['type']!r} the cloud's network sets it; remove it"
+    assert found == ([message] if warned else [])

@@ -87,7 +87,7 @@ class Fabric(Spec):
     type: Literal["roce", "infiniband", "efa", "gpudirect-tcpx", "gpudirect-tcpxo", "gpudirect-rdma", "none"]
     """Transport of the fabric; the guide shows what pods get for each."""
     mtu: Annotated[StrictInt, Field(ge=1280, le=65520)] = 9000
-    """Bytes of the largest packet; use the same number on switches, nodes and pods."""
+    """Bytes of the largest packet of RoCE or InfiniBand; use the same number on switches, nodes and pods."""
     rails: Few | None = None
     """Number of networks that a whole node is attached to, one NIC per rail; default: rails of the NICs in its
     pools' shapes."""

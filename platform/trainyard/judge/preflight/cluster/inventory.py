@@ -27,6 +27,9 @@ RDMA_NAME = re.compile(r"mlx[45]_(?:bond_)?\d+|bnxt_re\d+|irdma\d+|roce(?:P\d+)?
 """Names that drivers and udev give RDMA devices, and never network devices; those of InfiniBand may be alike
 (`ibp23s0`). linux-rdma/rdma-core kernel-boot/rdma_rename.c."""
 
+CLOUDS = ("efa", "gpudirect-tcpx", "gpudirect-tcpxo", "gpudirect-rdma")
+"""Types of fabric whose MTU is a property of the cloud's network, which no object of a cluster sets."""
+
 POOL_LABEL = Rule(
     id="spec/pool-label",
     title="A pool sets only labels that Trainyard does not set and that all its nodes share.",
@@ -222,6 +225,9 @@ class Declared:
         fabric = self.cluster.fabric
         if fabric is None:
             return
+        if "mtu" in fabric.model_fields_set and fabric.type in CLOUDS:
+            message = f"mtu is {fabric.mtu}, but of fabric {fabric.type!r} the cloud's network sets it; remove it"
+            yield NO_EFFECT.at(self.source, ("fabric", "mtu"), message)
         for index, name in enumerate(fabric.pools):
             pool = self.cluster.pools.get(name)
             if pool is None:
