@@ -108,8 +108,10 @@ def check_nodes(site: Site) -> Iterator[Conflict]:
             message = f"{path} is {said}, but on {title} it is {derived}; remove it"
             yield Conflict(path, message, CONTROLLER, breaks=False, shared=(("system", "distribution"),))
     said, derived = stated(site, "toolkit.env"), ours["toolkit"].get("env", [])
-    there = values(said) if isinstance(said, list | tuple) else None
-    for item in derived if there is not None else ():
+    if not isinstance(said, list | tuple):
+        return
+    there = values(said)
+    for item in derived:
         name, value = item["name"], item["value"]
         if name not in there:
             message = f"toolkit.env replaces the derived list and misses {name} of {title}; add it"
