@@ -1,6 +1,6 @@
 """The subdomain of pods must be the name of the headless Service that selects them.
 
-Why: Otherwise cluster DNS has no name for these pods, and the ranks wait for the first one until they time out.
+Why: Otherwise cluster DNS has no name for these pods. The ranks wait for the first one until they time out.
 Fix: set subdomain to the name of the Service, or rename the Service.
 Source: kubernetes v1.35 staging/src/k8s.io/endpointslice/util/controller_utils.go ShouldSetHostname
 """

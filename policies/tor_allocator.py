@@ -38,7 +38,7 @@ def check(world: World) -> Iterator[Problem]:
 
 
 def faults(value: str) -> Iterator[str]:
-    """Yield what is wrong with a variable's options, in words."""
+    """Yield the options of a variable that PyTorch refuses, in words."""
     for option in LIST.sub("", "".join(value.split())).split(","):
         name = option.partition(":")[0]
         before, equals, after = name.partition("=")
