@@ -23,15 +23,21 @@ ON_CPUS = {"--cpu", "--use-cpu", "--gpu-ids"}
 def check(world: World) -> Iterator[Problem]:
     """Look at torchrun and Accelerate in containers with GPUs, where the number of processes is written."""
     for job in world.training_jobs():
-        for pods in job.pod_sets():
-            for container, launcher, options in launched(pods):
-                gpus = gpus_of(pods, container)
-                if launcher.startswith("accelerate"):
-                    written = by_machine(options)
-                else:
-                    written = options.get(OPTION) or processes_of_job(job)
-                if written is not None and gpus:
-                    yield from compare(launcher, written, gpus)
+        found = {(problem.place.path, problem.message): problem for problem in of_job(job)}
+        yield from found.values()  # nprocPerNode of a PyTorchJob is one field for all its replicas
+
+
+def of_job(job: TrainingJob) -> Iterator[Problem]:
+    """Yield the problems of each launcher in a job's containers."""
+    for pods in job.pod_sets():
+        for container, launcher, options in launched(pods):
+            gpus = gpus_of(pods, container)
+            if launcher.startswith("accelerate"):
+                written = by_machine(options)
+            else:
+                written = options.get(OPTION) or processes_of_job(job)
+            if written is not None and gpus:
+                yield from compare(launcher, written, gpus)
 
 
 def compare(launcher: str, written: tuple[Place, str], gpus: int) -> Iterator[Problem]:

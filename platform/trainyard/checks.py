@@ -18,7 +18,7 @@ from trainyard.upstream.pods.resources import WHOLE_GPUS
 if TYPE_CHECKING:
     from trainyard.judge.policies.amounts import Need, is_guaranteed
     from trainyard.judge.policies.capacity import allocatable, holds, offered
-    from trainyard.judge.policies.classes import lacking
+    from trainyard.judge.policies.classes import access_modes, lacking
     from trainyard.judge.policies.container_texts import container_texts
     from trainyard.judge.policies.devices import EFA, is_gpu, is_rdma, rdma_resources
     from trainyard.judge.policies.folders import MOVES, unheld
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 HOMES = {
     "amounts": ("Need", "is_guaranteed"),
     "capacity": ("allocatable", "holds", "offered"),
-    "classes": ("lacking",),
+    "classes": ("access_modes", "lacking"),
     "container_texts": ("container_texts",),
     "devices": ("EFA", "is_gpu", "is_rdma", "rdma_resources"),
     "folders": ("MOVES", "unheld"),
@@ -78,6 +78,7 @@ __all__ = [
     "TrainingJob",
     "Variable",
     "World",
+    "access_modes",
     "aligning",
     "allocatable",
     "arguments",

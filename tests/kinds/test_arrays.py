@@ -166,6 +166,14 @@ def test_room_for_failed_indices_is_enough():
     assert not [item for item in found if item.rule == "kq-recovery-array"]
 
 
+def test_an_array_too_large_for_its_pool_is_told_one_number():
+    """What the pool can hold is less than what Kueue asks for, and the other would lead to another refusal."""
+    found = check_run(make_run(**ONE, cluster=make_cluster(), array={"of": 80, "parallel": 60}))[1]
+    rules = {item.rule for item in found}
+    assert "spec/nodes" in rules
+    assert "kq-recovery-array" not in rules
+
+
 def test_a_volume_of_one_node_is_not_for_many_indices():
     """Indices run on several nodes at once, so that a claim for one of them is refused."""
     team = make_team(volumes={"checkpoints": {"storage": "local", "size": "10Ti"}})

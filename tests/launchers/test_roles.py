@@ -71,6 +71,13 @@ def test_every_pod_knows_its_role_and_all_addresses():
         assert env.get("MODE") == ("fast" if name == "server" else None)
 
 
+def test_the_world_is_of_workers_alone():
+    """Pods of a job's own roles serve the workers, and have no ranks."""
+    facts = dict(resolve(make_run(launcher="python", nodes=2, processes_per_node=1, roles=ROLES)).facts())
+    assert facts["world_size"].value == 2
+    assert facts["world_size"].origin == "2 worker pods × 1 process"
+
+
 def test_a_role_sets_variables_before_the_job():
     """Of one name the role's value counts, and the other roles keep the job's."""
     there, _ = pods(launcher="python", processes_per_node=1, env={"MODE": "slow"}, roles=ROLES)

@@ -14,6 +14,8 @@ ROCE = {"type": "roce", "attach": "sriov", "addresses": "10.56.0.0/16", "traffic
 FABRIC = make_cluster(fabric=ROCE, operators={**CLUSTER["operators"], **OPERATORS})
 RDMA = {"cluster": FABRIC, "fabric": "rdma"}
 
+MPI = {"launcher": "mpirun", "kind": "MPIJob"}
+
 CASES = {
     "more threads than CPUs": ({"env": {"OMP_NUM_THREADS": "999"}}, ["run/threads env.OMP_NUM_THREADS"]),
     "more in all processes": ({"env": {"OMP_NUM_THREADS": "27"}}, ["run/threads env.OMP_NUM_THREADS"]),
@@ -43,6 +45,18 @@ CASES = {
         {"launcher": "mpirun", "kind": "MPIJob", "args": ["-np", "8"]},
         ["run/launcher-option args[0]"],
     ),
+    "a variable for mpirun": (
+        {**MPI, "args": ["-x", "NCCL_DEBUG=INFO", "--lr", "1"]},
+        ["run/launcher-option args[0]"],
+    ),
+    "a variable of the launcher's for mpirun": ({**MPI, "args": ["-x", "PATH"]}, ["run/launcher-option args[0]"]),
+    "a parameter for mpirun": (
+        {**MPI, "args": ["--mca", "btl", "tcp,self", "-mca", "pml", "ob1"]},
+        ["run/launcher-option args[0]", "run/launcher-option args[3]"],
+    ),
+    "hosts for mpirun": ({**MPI, "args": ["-H", "one:8,two:8"]}, ["run/launcher-option args[0]"]),
+    "a program's own -x and -H": ({**MPI, "args": ["-x", "0.5", "-H", "12", "-x", "data.csv", "-x"]}, []),
+    "-x of a program of another launcher": ({"args": ["-x", "NCCL_DEBUG=INFO"]}, []),
     "a program's own -n": ({"launcher": "mpirun", "kind": "MPIJob", "args": ["-n", "8"]}, []),
     "processes for horovod": (
         {"launcher": "horovod", "kind": "MPIJob", "args": ["-np", "8"]},

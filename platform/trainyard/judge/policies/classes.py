@@ -1,4 +1,4 @@
-"""Parameters that a storage class lacks, from the facts about storage drivers."""
+"""What a storage class lacks, and the access modes it offers, from the facts about storage drivers."""
 
 from __future__ import annotations
 
@@ -22,3 +22,11 @@ def lacking(storage: Manifest) -> Iterator[tuple[str, str]]:
     stages = known.without_secret(given)
     if stages:
         yield f"the secrets of {', '.join(stages)}", known.title
+
+
+def access_modes(storage: Manifest) -> tuple[str, tuple[str, ...]] | None:
+    """Return the title of a class's driver and the access modes that it has; None for an unknown driver."""
+    from trainyard.specs.drivers import driver
+
+    known = driver(storage.text("provisioner"))
+    return None if known is None else (known.title, known.access)

@@ -64,7 +64,7 @@ class Resolved:
         if self.run.job.array is not None:
             yield "array", Sized(f"{self.run.job.array.of}, {self.specs[0].copies} at once", "array of the job")
         yield from security.who(self.run).facts()
-        training = [role for role in self.roles if role.size.ranks]
+        training = [role for role in self.roles if role.size.ranks and not self.is_companion(role)]
         parts = " + ".join(
             f"{count_of(role.pods, f'{role.name} pod')} × {count_of(role.processes, 'process', 'processes')}"
             for role in training
@@ -80,6 +80,10 @@ class Resolved:
         for role in self.roles:
             env = {**self.contract(role), **role.env}
             yield from ((f"{role.name}.env.{name}", sized) for name, sized in env.items())
+
+    def is_companion(self, role: Role) -> bool:
+        """Whether a role is one that the launcher does not know: its pods serve the workers, and have no ranks."""
+        return self.launcher.any_role and role.size.name != WORKER
 
     def contract(self, role: Role) -> dict[str, Sized[str]]:
         """Return the variables of the run contract; nothing where a role does not run the program."""

@@ -12,7 +12,7 @@ from trainyard.judge.preflight.subjects import RESOLVED
 from trainyard.render.kinds import Resolved
 from trainyard.render.operators.kueue import Kueue, short_of_pods
 from trainyard.render.sizing.roles import at_once
-from trainyard.specs import Array, Job
+from trainyard.specs import Job
 
 ALONE = Rule(
     id="run/array",
@@ -49,7 +49,7 @@ MOST = 100_000
 
 @RESOLVED.check()
 def check(run: Resolved) -> Iterator[Finding]:
-    """Yield the findings on fields that do not go with an array, and on one that Kueue stops too early."""
+    """Yield the findings on fields that do not go with an array."""
     job, source = run.run.job, run.run.source
     if job.array is None:
         return
@@ -64,7 +64,6 @@ def check(run: Resolved) -> Iterator[Finding]:
         yield ALONE.at(source, ("array", "parallel"), message)
     for path, said in gang(job):
         yield ALONE.at(source, path, f"{said}, but the pods of an array are independent; remove it or array")
-    yield from check_recovery(run, job.array)
 
 
 def gang(job: Job) -> Iterator[tuple[Path, str]]:
@@ -79,9 +78,15 @@ def gang(job: Job) -> Iterator[tuple[Path, str]]:
         yield ("topology",), f"topology requires one {job.topology.level}"
 
 
-def check_recovery(run: Resolved, array: Array) -> Iterator[Finding]:
-    """Yield an array of which a few failed indices leave fewer pods than Kueue expects for as long as it runs."""
-    cluster, parallel = run.run.cluster, at_once(run.run.job)
+@RESOLVED.check(after=("size.check_pods",))
+def check_recovery(run: Resolved) -> Iterator[Finding]:
+    """Yield an array of which a few failed indices leave fewer pods than Kueue expects for as long as it runs.
+
+    Where its pool cannot hold as many pods at once, that says what to set.
+    """
+    array, cluster, parallel = run.run.job.array, run.run.cluster, at_once(run.run.job)
+    if array is None or array.of > MOST:
+        return
     spare = array.of - parallel
     left = short_of_pods(cluster) if Kueue.name in cluster.operators else 0
     if left and parallel > 1 and 0 <= spare < parallel:

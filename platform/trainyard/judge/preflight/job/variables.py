@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import zip_longest
 
 from trainyard.base.documents import Path
 from trainyard.base.findings import Finding, Severity
@@ -37,7 +38,8 @@ OPTION = Rule(
     why="args go to the program: the number of processes stays the same, or the program rejects the option",
     fix="remove the option: nodes, processesPerNode and restarts set the launcher's options",
     source="pytorch v2.9 torch/distributed/run.py; accelerate commands/launch.py; deepspeed launcher/runner.py; "
-    "paddle v3.2 python/paddle/distributed/launch/context/args_envs.py; horovod v0.28 horovod/runner/launch.py",
+    "paddle v3.2 python/paddle/distributed/launch/context/args_envs.py; horovod v0.28 horovod/runner/launch.py; "
+    "open-mpi v5.0 mpirun(1)",
     layer="run",
     severity=Severity.WARNING,
 )
@@ -82,18 +84,28 @@ OPTIONS: dict[str, frozenset[str]] = {
     "deepspeed": frozenset({"num-gpus", "num-nodes", "hostfile", "master-addr", "master-port"}),
     "paddle": frozenset({"nnodes", "nproc-per-node", "master", "job-id", "max-restart", "trainer-num", "server-num"}),
     "horovod": frozenset({"num-proc", "min-np", "max-np", "slots-per-host", "host-discovery-script", "hostfile"}),
-    "mpirun": frozenset({"np", "hostfile", "machinefile", "oversubscribe", "allow-run-as-root", "map-by", "bind-to"}),
+    "mpirun": frozenset(
+        {"np", "hostfile", "machinefile", "oversubscribe", "allow-run-as-root", "map-by", "rank-by", "bind-to", "mca"}
+    ),
 }
 """By launcher, the options by which it is told what follows here."""
 
-SHORT: dict[str, frozenset[str]] = {"horovod": frozenset({"-np", "-H"}), "mpirun": frozenset({"-np"})}
+SHORT: dict[str, frozenset[str]] = {"horovod": frozenset({"-np", "-H"}), "mpirun": frozenset({"-np", "-mca"})}
 """The same with one dash, as far as no program has them: `-n` may be its own."""
 
 FIELDS = {
     **dict.fromkeys(("nproc-per-node", "num-processes", "np", "num-proc", "nproc", "num-gpus"), "processesPerNode"),
     **dict.fromkeys(("nnodes", "num-machines", "num-nodes"), "nodes"),
+    "x": "env",
 }
 """The fields of a job from which some of these options follow."""
+
+EXPORT, HOSTS = "-x", "-H"
+EXPORTED = re.compile(r"[A-Z][A-Z0-9_]*(?:=.*)?|[A-Za-z_]\w*=.*")
+"""A variable, as `-x` of mpirun is given; a program's own `-x` has other words."""
+
+SLOTS = re.compile(r"[\w.-]+:\d+(?:,[\w.-]+:\d+)*")
+"""Hosts with their slots, as `-H` of mpirun is given."""
 
 
 @RESOLVED.check()
@@ -136,10 +148,11 @@ def threads(size: RoleSize, variable: str, value: str) -> str | None:
 def check_options(run: Resolved) -> Iterator[Finding]:
     """Yield options of the run's launcher among the program's arguments."""
     known = OPTIONS.get(run.launcher.name, frozenset())
-    for index, word in enumerate(run.run.job.args):
+    args = run.run.job.args
+    for index, (word, value) in enumerate(zip_longest(args, args[1:], fillvalue="")):
         option = word.partition("=")[0]
         long = option.startswith("--") and option[2:].replace("_", "-") in known
-        if long or option in SHORT.get(run.launcher.name, ()):
+        if long or option in SHORT.get(run.launcher.name, ()) or of_mpirun(run.launcher.name, word, value):
             field = FIELDS.get(option.lstrip("-").replace("_", "-"))
             remedy = f"remove it, and set {field}" if field else "remove it"
             message = f"{option} is an option of launcher {run.launcher.name}, but args go to the program; {remedy}"
@@ -147,3 +160,9 @@ def check_options(run: Resolved) -> Iterator[Finding]:
         elif word == "--" and index == 0 and (run.run.job.program or run.run.job.module):
             message = "args begin with '--', after which the program takes options for plain words; remove it"
             yield OPTION.at(run.run.source, ("args", index), message)
+
+
+def of_mpirun(launcher: str, word: str, value: str) -> bool:
+    """Whether an option that a program may have as well is mpirun's by the word behind it."""
+    wanted = {EXPORT: EXPORTED, HOSTS: SLOTS}.get(word)
+    return launcher == "mpirun" and wanted is not None and wanted.fullmatch(value) is not None
