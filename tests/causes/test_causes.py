@@ -15,6 +15,7 @@ from trainyard.faces.cli._findings import reader
 from trainyard.faces.report.text import render
 from trainyard.faces.report.view import View
 from trainyard.judge import causes, preflight
+from trainyard.judge.causes.words import lines_below
 from trainyard.judge.checks.result import Result
 
 ATLAS = "platform/clusters/atlas.yaml"
@@ -192,21 +193,25 @@ def test_warnings_that_a_change_causes_are_below_the_changed_line(committed, tmp
     root = committed.copied(tmp_path / "repository").root
     edit(root, *change)
     ((finding, below),) = arrange(explained(root))
-    assert finding.message == "pools.h100-spot.nodes.max changed from 16 to 160 here, which causes warnings in 3 jobs"
+    assert finding.message == "pools.h100-spot.nodes.max changed from 16 to 160 here, which causes warnings in 2 jobs"
     assert (str(finding.location), finding.severity.value) == ("platform/clusters/strato.yaml:8:21", "warning")
-    assert [item.rule for item in below] == ["ft-spot-elastic"] * 3
+    assert [item.rule for item in below] == ["ft-spot-elastic"] * 2
+    assert next(iter(lines_below(finding, below))).startswith("2 jobs have warnings for this reason: nlp/")
     alone = copy(tmp_path / "alone")
     edit(alone, *change)
-    assert [item.rule for item, _ in arrange(explained(alone))] == ["ft-spot-elastic"] * 3
+    assert [item.rule for item, _ in arrange(explained(alone))] == ["ft-spot-elastic"] * 2
 
 
 def test_a_warning_in_a_file_that_the_change_touched_is_its_own(committed, tmp_path):
     """Whoever edits a job sees its warnings there, whatever else the change touches."""
     root = committed.copied(tmp_path / "repository").root
     edit(root, "platform/clusters/strato.yaml", "max: 16}", "max: 160}")
-    edit(root, "jobs/nlp/spot-7b.yaml", "keep: 3", "keep: 4")
+    edit(root, "jobs/nlp/spot-tune.yaml", "keep: 2", "keep: 3")
     rules = {finding.location.file: finding.rule for finding, _ in arrange(explained(root))}
-    assert rules == {"platform/clusters/strato.yaml": "spec/breaks-others", "jobs/nlp/spot-7b.yaml": "ft-spot-elastic"}
+    assert rules == {
+        "platform/clusters/strato.yaml": "spec/breaks-others",
+        "jobs/nlp/spot-tune.yaml": "ft-spot-elastic",
+    }
 
 
 def test_a_file_of_a_team_that_is_gone_is_one_error(committed, tmp_path):

@@ -49,7 +49,9 @@ def lines_below(finding: Finding, followers: Sequence[Finding]) -> Iterator[str]
     """Yield the lines below a finding: the jobs that follow from it, the other places, and one of the sentences."""
     jobs = sorted({*finding.blocks, *jobs_of(followers)})
     if jobs:
-        yield f"{count_of(len(jobs), 'job')} cannot be checked for this reason: {few(jobs)}"
+        verb = "has" if len(jobs) == 1 else "have"
+        happens = "cannot be checked" if finding.is_error else f"{verb} warnings"
+        yield f"{count_of(len(jobs), 'job')} {happens} for this reason: {few(jobs)}"
     others = [item for item in followers if job_of(item) is None]
     if others:
         verb = "follows" if len(others) == 1 else "follow"
