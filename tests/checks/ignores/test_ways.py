@@ -436,6 +436,7 @@ apiVersion: kueue.x-k8s.io/v1beta2
 kind: ClusterQueue
 metadata: {name: gpus}
 spec:
+  namespaceSelector: {}
   resourceGroups:
   - coveredResources: [%s]
     flavors: [{name: a, resources: [{name: %s, nominalQuota: 8}]}]
