@@ -71,7 +71,7 @@ def written(tmp_path_factory):
 
 
 def test_what_new_writes_passes(written):
-    """Nothing is wrong with any of it, and on the fabric of ours none but on who saves nothing or is not queued again."""
+    """Nothing is wrong with any of it, and on the fabric of ours warnings are on runs that save or recover nothing."""
     checked = check_repository(written)
     assert [finding for finding in checked.findings if finding.is_error] == []
     warned = [
