@@ -14,6 +14,7 @@ import pytest
 from conftest import ROOT
 from trainyard.base.system import files
 from trainyard.judge.checks.inputs import decode
+from trainyard.render.clusters import gke_networks
 from trainyard.specs.load import read_repository
 from trainyard.upstream.apiserver import Missing, catalog
 
@@ -63,6 +64,8 @@ def test_server_accepts_every_object(server, cluster):
     """Server-side dry run of a cluster's whole tree: nothing is refused."""
     declared = read_repository(ROOT).specs.clusters[cluster]
     projects = {name: operator.version for name, operator in declared.operators.items()}
+    if declared.fabric is not None and declared.fabric.subnets:
+        projects[gke_networks.PROJECT] = gke_networks.RELEASE
     known, _ = catalog.load(
         ROOT / "schemas", kubernetes=server.version(), projects={**projects, "argo-cd": declared.argocd.version}
     )
