@@ -14,9 +14,10 @@ import pytest
 from conftest import ROOT
 from trainyard.base.system import files
 from trainyard.judge.checks.inputs import decode
-from trainyard.render.clusters import gke_networks
+from trainyard.judge.preflight.cluster.served import served_projects
 from trainyard.specs.load import read_repository
 from trainyard.upstream.apiserver import Missing, catalog
+from trainyard.upstream.apiserver.catalog.releases import Shelf
 
 CLUSTERS = sorted(path.stem for path in (ROOT / "platform" / "clusters").glob("*.yaml"))
 OURS = ("index/", "ledger/", "nodes/")
@@ -63,12 +64,8 @@ def prepare(server, known, objects):
 def test_server_accepts_every_object(server, cluster):
     """Server-side dry run of a cluster's whole tree: nothing is refused."""
     declared = read_repository(ROOT).specs.clusters[cluster]
-    projects = {name: operator.version for name, operator in declared.operators.items()}
-    if declared.fabric is not None and declared.fabric.subnets:
-        projects[gke_networks.PROJECT] = gke_networks.RELEASE
-    known, _ = catalog.load(
-        ROOT / "schemas", kubernetes=server.version(), projects={**projects, "argo-cd": declared.argocd.version}
-    )
+    projects = served_projects(declared, Shelf(ROOT / "schemas"))
+    known, _ = catalog.load(ROOT / "schemas", kubernetes=server.version(), projects=projects)
     objects = list(manifests(cluster))
     if os.environ.get("TRAINYARD_THROWAWAY") == "1":
         prepare(server, known, objects)

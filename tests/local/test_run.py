@@ -318,7 +318,8 @@ def test_a_pod_is_who_it_is_told_to_be(tmp_path):
     if why := linux.possible():
         pytest.skip(f"pods as namespaces of Linux: {why}")
     template = shell(
-        "hostname; id -u; id -g; ls /tmp; echo $$$$; pwd", securityContext={"runAsUser": 1234, "runAsGroup": 5}
+        "hostname; id -u; id -g; find /tmp -type f; echo $$$$; pwd",
+        securityContext={"runAsUser": 1234, "runAsGroup": 5},
     )
     template["spec"]["containers"][0]["workingDir"] = "/some/where"
     well, lines = run([job(template, 1)], tmp_path, plain=False)

@@ -9,7 +9,7 @@ import pytest
 from conftest import ROOT
 from trainyard.judge.checks.inputs import collect
 from trainyard.judge.checks.validate import strangers
-from trainyard.render.clusters import gke_networks
+from trainyard.judge.preflight.cluster.served import served_projects
 from trainyard.specs.load import read_repository
 from trainyard.upstream.apiserver.catalog.releases import Shelf
 
@@ -33,15 +33,11 @@ def test_the_releases_are_all_that_are_supported():
 @pytest.mark.parametrize("name", CLUSTERS)
 def test_every_object_is_valid_on_every_release(clusters, name, kubernetes):
     """With the operators that the cluster runs, and whichever supported Kubernetes, nothing is refused or unknown."""
-    cluster, typed = clusters[name], Shelf(ROOT / "schemas").projects()
-    projects = {operator: choice.version for operator, choice in cluster.operators.items() if operator in typed}
-    if cluster.fabric is not None and cluster.fabric.subnets:
-        projects[gke_networks.PROJECT] = gke_networks.RELEASE
     result = strangers(
         collect([str(ROOT / "generated" / name)]),
         ROOT / "schemas",
         kubernetes=kubernetes,
-        projects={**projects, "argo-cd": cluster.argocd.version},
+        projects=served_projects(clusters[name], Shelf(ROOT / "schemas")),
     )
     assert {item.verdict for item in result.objects} == {"valid"}
     apart = "both serve MPIJob"  # beside mpi-operator we install training-operator without that kind

@@ -21,6 +21,11 @@ def selector_of(name: str, own: Selector | None = None) -> dict[str, str]:
     return dict(own) if own else {POOL: name}
 
 
+def selector_text(labels: Selector, between: str = ",") -> str:
+    """Return labels as kubectl and other commands take them: `a=b,c=d`."""
+    return between.join(f"{key}={value}" for key, value in labels.items())
+
+
 def declared_selectors(cluster: Any) -> Selectors:
     """Return the selectors of a cluster's pools, from its file as it is written; what is no pool there has none."""
     pools = cluster.get("pools") if isinstance(cluster, Mapping) else None

@@ -81,7 +81,7 @@ def test_interfaces_are_network_devices(names, wrong):
     source = make_source("platform/clusters/test.yaml", {"pools": {"gpu": pool}})
     found = [(one.path, one.message) for one in check(make_cluster(topology=None, pools={"gpu": pool}), source)]
     message = (
-        f"{wrong!r} is an RDMA device, but interfaces lists network devices; write the one in "
+        f"{wrong!r} is an RDMA device, but interfaces lists network devices; use the name in "
         f"/sys/class/infiniband/{wrong}/device/net"
     )
     assert found == ([("pools.gpu.interfaces[0]", message)] if wrong else [])
@@ -102,5 +102,5 @@ def test_an_mtu_that_reaches_nothing_is_told(fabric, warned):
     """Clouds set the MTU of their networks, and no object of a cluster does."""
     source = make_source("platform/clusters/test.yaml", {"fabric": fabric})
     found = [one.message for one in check(make_cluster(fabric=fabric), source) if one.path == "fabric.mtu"]
-    message = f"mtu is {fabric.get('mtu')}, but of fabric {fabric['type']!r} the cloud's network sets it; remove it"
+    message = f"mtu is {fabric.get('mtu')}, but the cloud's network decides it for fabric {fabric['type']!r}; remove it"
     assert found == ([message] if warned else [])

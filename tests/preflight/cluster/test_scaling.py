@@ -123,6 +123,18 @@ WRONG: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
             )
         ],
     ),
+    "two subnets of machines without EFA": (
+        {**eks(shape="cpu-64", nodeClass=TWO), "queues": {}, "fabric": {"type": "efa"}},
+        [
+            (
+                "pools.gpu.shape",
+                (
+                    "the shape has no label node.kubernetes.io/instance-type, so Karpenter could start any node; "
+                    "add the label"
+                ),
+            )
+        ],
+    ),
     "an image of another distribution": (
         {**eks(), "system": {"distribution": "eks-bottlerocket"}},
         [

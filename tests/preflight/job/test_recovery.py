@@ -231,7 +231,7 @@ def test_kueue_leaves_elastic_horovod_alone():
     assert list(recovery.check(run)) == []
 
 
-STRANDED = "pool 'spot' is spot, but Kueue never queues a job again that lost a node; add minNodes, or waive this"
+STRANDED = "pool 'spot' is spot, but Kueue requeues no job after a lost node; add minNodes, or waive this"
 FOREVER: dict[str, tuple[int | None, dict[str, Any], list[str]]] = {
     "a fixed size": (0, {"nodes": 2}, [STRANDED]),
     "a fixed size that Kueue queues again": (30, {"nodes": 2}, []),

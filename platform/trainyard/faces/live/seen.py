@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, Protocol
 
-from trainyard.base.pools import Selectors
+from trainyard.base.pools import Selectors, selector_text
 from trainyard.faces.live.server import Answer
 
 NOT_FOUND = 404
@@ -118,8 +118,7 @@ class Seen:
         selector = self.selectors[pool]
         found = [node for node in self.nodes if selector.items() <= node.labels.items()]
         if not found:
-            labels = ",".join(f"{key}={value}" for key, value in selector.items())
-            raise NoNodesError(f"no node has the label{'s' if len(selector) > 1 else ''} {labels}")
+            raise NoNodesError(f"no node has the label{'s' if len(selector) > 1 else ''} {selector_text(selector)}")
         return found
 
     def of_pools(self, pools: tuple[str, ...]) -> list[Node]:

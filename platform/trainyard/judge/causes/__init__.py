@@ -17,6 +17,7 @@ from trainyard.base.system import reads
 from trainyard.base.system.unforeseen import judge_safely
 from trainyard.judge.causes import changed, names, proposals, repairs, shared, warned
 from trainyard.judge.causes.blocked import blocked_by_files, unchecked
+from trainyard.judge.causes.changed import Touched
 from trainyard.judge.causes.repairs import Repair, Values, key_of
 from trainyard.judge.causes.trial import Gone, Key, Trial, is_of_platform, key
 from trainyard.judge.causes.words import jobs_of
@@ -46,12 +47,13 @@ def explain(
 
     def look() -> list[Finding]:
         found = blocked_by_files(loaded, checked.runs, findings, unopened)
+        jobs = shared.files_of_jobs(found)
+        touched = changed.Touched(loaded, ref, jobs | warned.files_of_jobs(loaded, found))
         if may_have_causes(found):
-            found = Causes.of(checked, loaded, home, found).told(ref)
+            found = Causes.of(checked, loaded, home, found).told(touched)
         if any(finding.shared for finding in found):
-            jobs = shared.files_of_jobs(found)
-            found = shared.at_changes(found, changed.changed_fields(loaded, changed.at_base(loaded, ref, jobs)))
-        return proposals.without_broken(loaded, warned.below_changes(loaded, home, found, ref))
+            found = shared.at_changes(found, changed.changed_fields(loaded, touched.of(jobs)))
+        return proposals.without_broken(loaded, warned.below_changes(loaded, home, found, touched))
 
     with reads.apart():
         return judge_safely(look, lambda _: findings)
@@ -86,10 +88,10 @@ class Causes:
         jobs = [job for job in loaded.specs.jobs if job.source.file in wrong or (job.team, job.name) in open_]
         return cls(Trial(loaded, home, tuple(jobs)), {key(finding): finding for finding in findings})
 
-    def told(self, ref: str | None) -> list[Finding]:
+    def told(self, touched: Touched) -> list[Finding]:
         """Return the findings with their causes."""
         tried = 0
-        for repair in self.repairs(ref):
+        for repair in self.repairs(touched):
             if tried == MOST or not self.open_errors():
                 break
             if (repaired := repair.edit(self.trial.loaded)) is not None:
@@ -98,10 +100,10 @@ class Causes:
         self.take_together()
         return [self.with_cause(name, finding) for name, finding in self.findings.items()]
 
-    def repairs(self, ref: str | None) -> Iterator[Repair]:
+    def repairs(self, touched: Touched) -> Iterator[Repair]:
         """Yield the repairs to try, those of findings that follow from another left out."""
         loaded, listed = self.trial.loaded, list(self.findings.values())
-        before = changed.at_base(loaded, ref)
+        before = touched.of()
         self.changed = changed.changed_fields(loaded, before)
         yield from changed.reverts(loaded, listed, before)
         for repair in (*names.renames(loaded, listed, self.open_errors()), *repairs.of_errors(loaded, listed)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from trainyard.base.credentials import hides
@@ -75,11 +75,28 @@ def differences(before: Any, after: Any, path: Path = ()) -> Iterator[Change]:
             yield from differences(before[key], after[key], (*path, key))
 
 
-def at_base(loaded: Loaded, ref: str | None, jobs: Collection[str] = ()) -> Mapping[str, bytes | None]:
-    """Return the files of the platform that are not as at the base, as they were there; nothing without a base.
+@dataclass(frozen=True)
+class Touched:
+    """The files that a change touched; Git is asked once, when somebody looks."""
 
-    `jobs` are files of jobs that are looked at too.
-    """
+    loaded: Loaded
+    ref: str | None
+    """Where the base is."""
+    jobs: frozenset[str]
+    """Files of jobs that are looked at beside those of the platform."""
+
+    @cached_property
+    def files(self) -> Mapping[str, bytes | None]:
+        """The files that are not as at the base, as they were there; nothing without a base."""
+        return at_base(self.loaded, self.ref, self.jobs)
+
+    def of(self, jobs: Collection[str] = ()) -> Mapping[str, bytes | None]:
+        """Return those of the platform, and of some of the jobs."""
+        return {file: data for file, data in self.files.items() if file not in self.jobs or file in jobs}
+
+
+def at_base(loaded: Loaded, ref: str | None, jobs: Collection[str]) -> Mapping[str, bytes | None]:
+    """Return the files of the platform, and of some jobs, that are not as at the base, as they were there."""
     try:
         git = system_git.find(loaded.root)
         if git is None:
@@ -107,7 +124,7 @@ def reverts(loaded: Loaded, findings: list[Finding], before: Mapping[str, bytes 
             say = partial(lost, file, key, loaded, others, was)
             yield Repair(partial(restored, key=key, value=was), say=say, since_base=True)
             continue
-        for _, change, edit in fields_to_put_back(loaded, {file: data}):
+        for change, edit in ways_back(key, was, value):
             say = partial(broken, loaded.specs.sources[key], change, others)
             yield Repair(edit, standing(findings, file, change), say, since_base=True)
 
@@ -119,9 +136,14 @@ def fields_to_put_back(loaded: Loaded, before: Mapping[str, bytes | None]) -> It
         was, value = value_in(file, data), value_of(loaded, key)
         if was is edits.NOTHING or value is edits.NOTHING or key in loaded.broken:
             continue
-        found = list(differences(was, value))
-        for change in found if len(found) <= MOST else ():
-            yield key, change, Values(((key, partial(put_back, change=change)),))
+        yield from ((key, change, edit) for change, edit in ways_back(key, was, value))
+
+
+def ways_back(key: str, was: Any, value: Any) -> Iterator[tuple[Change, Values]]:
+    """Yield the changes of a spec, each with the edit that puts it back; none of one that is another altogether."""
+    found = list(differences(was, value))
+    for change in found if len(found) <= MOST else ():
+        yield change, Values(((key, partial(put_back, change=change)),))
 
 
 def changed_fields(loaded: Loaded, before: Mapping[str, bytes | None]) -> dict[str, tuple[str, ...]]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from trainyard.base.findings import Finding, Severity
 from trainyard.judge.causes import changed
-from trainyard.judge.causes.changed import BREAKS
+from trainyard.judge.causes.changed import BREAKS, Touched
 from trainyard.judge.causes.trial import Key, Trial, key
 from trainyard.specs.load import Loaded
 
@@ -16,19 +16,22 @@ CAUSES = "causes warnings in"
 """What a change does to jobs that stay right."""
 
 
-def below_changes(loaded: Loaded, home: Path, findings: list[Finding], ref: str | None) -> list[Finding]:
-    """Return findings, with warnings on untouched jobs below the changed fields without which they are not found."""
+def files_of_jobs(loaded: Loaded, findings: Iterable[Finding]) -> frozenset[str]:
+    """Return the files of jobs that have a warning which follows from nothing."""
     jobs = {job.source.file for job in loaded.specs.jobs}
-    told = {key(item): item for item in findings if not item.is_error and item.cause is None}
-    told = {name: item for name, item in told.items() if item.location.file in jobs}
-    before = changed.at_base(loaded, ref, {item.location.file for item in told.values()}) if told else {}
-    touched = frozenset(before)
-    told = {name: item for name, item in told.items() if item.location.file not in touched}
-    if not told or touched <= jobs:
+    warnings = (item for item in findings if not item.is_error and item.cause is None)
+    return frozenset(item.location.file for item in warnings if item.location.file in jobs)
+
+
+def below_changes(loaded: Loaded, home: Path, findings: list[Finding], touched: Touched) -> list[Finding]:
+    """Return findings, with warnings on untouched jobs below the changed fields without which they are not found."""
+    files = files_of_jobs(loaded, findings)
+    if not files or not (files := files - touched.files.keys()) or not (before := touched.of()):
         return findings
-    files = {item.location.file for item in told.values()}
+    told = {key(item): item for item in findings if not item.is_error and item.cause is None}
+    told = {name: item for name, item in told.items() if item.location.file in files}
     trial = Trial(loaded, home, tuple(job for job in loaded.specs.jobs if job.source.file in files))
-    roots = dict(found_below(trial, {file: was for file, was in before.items() if file not in jobs}, told))
+    roots = dict(found_below(trial, before, told))
     if not roots:
         return findings
     there = {item.location for item in findings}

@@ -205,8 +205,7 @@ def left_out(
         for (file, _), error in zip(places, errors, strict=True)
         if is_directly_in(CLUSTERS, file)
     ]
-    own = {name for name, error in of_clusters if name in readable and is_aside(error)}
-    clusters = {name for name, error in of_clusters if name not in own or not is_aside(error)}
+    clusters = {name for name, error in of_clusters if name not in readable or not is_aside(error)}
     clusters |= {file.split("/")[1] for file, _ in places if is_ledger(file)}
     teams = {PurePosixPath(file).stem for file, _ in places if is_directly_in(TEAMS, file)}
     frozen = {finding.location.file for finding in findings if finding.frozen}
@@ -223,7 +222,7 @@ def left_out(
     return LeftOut(
         any(is_of_all(file) for file, _ in places),
         frozenset(clusters),
-        frozenset(own - clusters),
+        frozenset(name for name, _ in of_clusters) - clusters,
         frozenset(teams),
         frozenset(wrong),
         frozenset(unread),

@@ -51,7 +51,7 @@ OWN_PLACES = frozenset({"p6e-gb200.36xlarge"})
 
 def scaled(cluster: Cluster) -> Iterator[str]:
     """Yield the pools whose nodes Karpenter starts."""
-    yield from (name for name in cluster.pools if cluster.autoscaler_of(name) == NAME)
+    yield from (name for name in cluster.pools if cluster.is_karpenters(name))
 
 
 def resources(cluster: Cluster) -> Iterator[Resource]:

@@ -27,7 +27,7 @@ def files(cluster: Cluster, name: str) -> Iterator[PlainFile]:
 def striped(cluster: Cluster, name: str) -> bool:
     """Whether files put the kubelet's folder onto the local disks; Karpenter does it for nodes that it starts."""
     in_file = "disks" in cluster.distribution_of(name).node_files
-    return in_file and cluster.pools[name].on_local_disks and cluster.autoscaler_of(name) != "karpenter"
+    return in_file and cluster.pools[name].on_local_disks and not cluster.is_karpenters(name)
 
 
 def needs(cluster: Cluster, name: str) -> Needs:

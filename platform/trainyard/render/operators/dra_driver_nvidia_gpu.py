@@ -10,8 +10,9 @@ from trainyard.render.operators.stated_values import check_tolerations, if_false
 from trainyard.render.sizing.nvlink import spans
 from trainyard.render.sizing.software import installed_parts, nvidia_pools
 from trainyard.specs import Cluster
+from trainyard.upstream.pods.resources import NVIDIA_GPU
 
-ALWAYS = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
+ALWAYS = {"key": NVIDIA_GPU, "operator": "Exists", "effect": "NoSchedule"}
 """The one toleration of the chart, whose list Helm replaces (chart 0.4.0 values.yaml kubeletPlugin.tolerations)."""
 
 

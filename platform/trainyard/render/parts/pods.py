@@ -34,7 +34,7 @@ def staying(run: Run) -> dict[str, str]:
     killed without a signal (kubernetes-sigs/karpenter v1.14.1 pkg/controllers/node/termination/terminator/eviction.go).
     """
     pools = ((name, run.cluster.pools[name]) for name in run.pools)
-    ends = any(pool.spot and run.cluster.autoscaler_of(name) == "karpenter" for name, pool in pools)
+    ends = any(pool.spot and run.cluster.is_karpenters(name) for name, pool in pools)
     return KEEP if ends else STAY
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from trainyard.base.pools import selector_text
+from trainyard.render.operators.efa_device_plugin import reached
 from trainyard.render.operators.install import installed_operators
 from trainyard.render.prerequisites.base import Prerequisite, Site, of_pools
 from trainyard.render.prerequisites.nodes import in_words
 from trainyard.render.prerequisites.questions import NodeOffers
-from trainyard.render.sizing.fabrics import fabric_type
 from trainyard.render.sizing.fabrics.efa import DEVICE
 from trainyard.specs import Fabric
 
@@ -21,13 +22,13 @@ def efa(site: Site, fabric: Fabric) -> Iterator[Prerequisite]:
     if fabric.type != "efa":
         return
     cluster = site.cluster
-    there = [name for name in cluster.pools if fabric_type(cluster).reaches(cluster, name)]
+    there = [*reached(cluster)]
     ours = {operator.facts.prefix(operator.choice.values) for operator, _ in installed_operators(cluster)}
     plugin = [] if DEVICE.partition("/")[0] in ours else [PLUGIN]
     for name in there:
-        selected = ",".join(f"{key}={value}" for key, value in cluster.selector_of(name).items())
+        selected = selector_text(cluster.selector_of(name))
         count = cluster.pools[name].node.devices[DEVICE]
-        starts = cluster.autoscaler_of(name) == "karpenter"
+        starts = cluster.is_karpenters(name)
         get = [*plugin, *([] if starts else [interfaces(count)])]
         if get:
             found = {DEVICE: Fraction(count)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from trainyard.base.pools import selector_text
 from trainyard.render.prerequisites.base import Site
 from trainyard.upstream.pods.taints import Taint
 
@@ -15,7 +16,7 @@ Form = Callable[[str, Mapping[str, str], Sequence[Taint]], str]
 
 def kubectl(_pool: str, labels: Mapping[str, str], taints: Sequence[Taint]) -> str:
     """Return the commands for nodes that somebody makes one by one."""
-    own = [f"`kubectl label node NODE {pairs(labels, ' ')}`"] if labels else []
+    own = [f"`kubectl label node NODE {selector_text(labels, ' ')}`"] if labels else []
     return "; ".join([*own, *(f"`kubectl taint node NODE {taint}`" for taint in taints)])
 
 
@@ -26,27 +27,22 @@ def eks(pool: str, labels: Mapping[str, str], taints: Sequence[Taint]) -> str:
         for taint in taints
         for effect in [EFFECTS[taint.effect]]
     )
-    words = [f"--labels {pairs(labels)}"] if labels else []
+    words = [f"--labels {selector_text(labels)}"] if labels else []
     return of_group(f"aws eks create-nodegroup --nodegroup-name {pool}", [*words, *tainted("--taints ", " ", listed)])
 
 
 def gke(pool: str, labels: Mapping[str, str], taints: Sequence[Taint]) -> str:
     """Return the command for a node pool (gcloud reference, container node-pools create)."""
-    words = [f"--node-labels={pairs(labels)}"] if labels else []
+    words = [f"--node-labels={selector_text(labels)}"] if labels else []
     listed = (f"{taint.key}={taint.value}:{taint.effect}" for taint in taints)
     return of_group(f"gcloud container node-pools create {pool}", [*words, *tainted("--node-taints=", ",", listed)])
 
 
 def aks(_pool: str, labels: Mapping[str, str], taints: Sequence[Taint]) -> str:
     """Return the command for a node pool (Azure CLI reference, aks nodepool add), whose name has its own rules."""
-    words = [f"--labels {pairs(labels, ' ')}"] if labels else []
+    words = [f"--labels {selector_text(labels, ' ')}"] if labels else []
     listed = (f"{taint.key}={taint.value}:{taint.effect}" for taint in taints)
     return of_group("az aks nodepool add", [*words, *tainted("--node-taints ", ",", listed)])
-
-
-def pairs(labels: Mapping[str, str], between: str = ",") -> str:
-    """Return labels as commands take them."""
-    return between.join(f"{key}={value}" for key, value in labels.items())
 
 
 def tainted(option: str, between: str, taints: Iterable[str]) -> list[str]:

@@ -106,7 +106,7 @@ def amounts(site: Site, name: str) -> Prerequisite:
 
 def origin(site: Site, pool: str) -> str:
     """Return who sets the huge pages of a pool's nodes aside."""
-    if site.cluster.autoscaler_of(pool) == "karpenter":
+    if site.cluster.is_karpenters(pool):
         return "; the user data of the EC2NodeClass sets the huge pages aside"
     return f"; a file of `nodes/{pool}/` sets the huge pages aside"
 
@@ -114,7 +114,7 @@ def origin(site: Site, pool: str) -> str:
 def disks(site: Site, name: str) -> str:
     """Return how the kubelet's folder gets onto the local disks, where neither a file nor Karpenter does it."""
     cluster = site.cluster
-    if striped(cluster, name) or cluster.autoscaler_of(name) == "karpenter":
+    if striped(cluster, name) or cluster.is_karpenters(name):
         return ""
     return f"; local disks: {cluster.distribution_of(name).get_disks}" if cluster.pools[name].on_local_disks else ""
 
@@ -236,7 +236,7 @@ def settings(site: Site) -> Iterator[Prerequisite]:
     cluster = site.cluster
     for path, files in node_files(cluster).items():
         name = path.rpartition("/")[2]
-        if cluster.autoscaler_of(name) == "karpenter":
+        if cluster.is_karpenters(name):
             continue
         needed = needs(cluster, name)
         parts = {

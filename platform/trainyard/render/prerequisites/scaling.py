@@ -24,7 +24,7 @@ def pools(site: Site) -> Iterator[Prerequisite]:
     scaled = {name: pool for name, pool in cluster.pools.items() if pool.scales}
     for name, pool in scaled.items():
         node_class = pool.scaling.node_class if pool.scaling else None
-        if cluster.autoscaler_of(name) != "karpenter":
+        if not cluster.is_karpenters(name):
             yield node_group(site, name)
         elif node_class is not None:
             yield from karpenter(site, name, node_class)

@@ -18,7 +18,7 @@ from trainyard.render.sizing import gpus, nvlink
 from trainyard.render.sizing.daemons import Container, Daemon, daemons
 from trainyard.render.sizing.fabrics import fabric_type
 from trainyard.render.sizing.kubelet import amount, settings
-from trainyard.render.sizing.node import cores, huge_pages, reserved_cpus, size
+from trainyard.render.sizing.node import MI, cores, huge_pages, reserved_cpus, size
 from trainyard.specs import Cluster, Pool
 from trainyard.upstream.kubelet.allocatable import allocatable, binary, kept_of
 from trainyard.upstream.pods.resources import CPU, EPHEMERAL_STORAGE, MEMORY
@@ -101,7 +101,8 @@ def machine(cluster: Cluster, pool_name: str) -> Machine:
 def kubelet_allocatable(pool: Pool) -> Mapping[str, Fraction]:
     """Return the amounts that the kubelet of a node of the pool offers to pods, but for devices.
 
-    The kubelet's own arithmetic, without a machine to start it on.
+    The kubelet's own arithmetic, without a machine to start it on. Where Karpenter starts the nodes, it is no more
+    memory than Karpenter expects of them.
     """
     shape, fields = pool.node, settings(pool)
     there = {
@@ -132,8 +133,7 @@ def expected_memory(pool: Pool, pods: int) -> Fraction:
     evictionThreshold: 255Mi and 11Mi a pod for the kubelet, 100Mi before it evicts. Without a node that has run, a pod
     that asks for more is never given one. An instance has at least the memory of the shape.
     """
-    mebi = 2**20
-    return Fraction(size(pool.node.memory)) * (1 - UNSEEN) - (255 + 11 * pods + 100) * mebi
+    return Fraction(size(pool.node.memory)) * (1 - UNSEEN) - (255 + 11 * pods + 100) * MI
 
 
 @once

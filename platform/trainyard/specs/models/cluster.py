@@ -187,6 +187,10 @@ class Cluster(Spec):
             return None
         return (pool.scaling.by if pool.scaling else None) or self.distribution_of(pool_name).autoscaler
 
+    def is_karpenters(self, pool_name: str) -> bool:
+        """Whether Karpenter starts the nodes of a pool."""
+        return self.autoscaler_of(pool_name) == "karpenter"
+
     @property
     def selectors(self) -> Selectors:
         """The labels that select the nodes of each pool, by its name; everything that selects nodes reads them here."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
@@ -12,7 +13,7 @@ from trainyard.base.findings import Finding, Severity
 from trainyard.base.rules import Rule
 from trainyard.base.system import reads
 from trainyard.judge.policies.folders import within
-from trainyard.judge.policies.near import is_near, without_digits
+from trainyard.judge.policies.near import is_near
 from trainyard.judge.preflight.job.commands import texts
 from trainyard.judge.preflight.job.near_mounts import PATH
 from trainyard.judge.preflight.subjects import BETWEEN
@@ -87,4 +88,4 @@ def nearest(folder: str, known: Iterable[str]) -> str | None:
 
 def digits(name: str) -> list[str]:
     """Return the digits of a name, by which jobs of a series differ."""
-    return [letter for letter in name if letter not in without_digits(name)]
+    return re.findall(r"\d", name)

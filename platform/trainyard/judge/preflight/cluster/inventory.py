@@ -13,6 +13,7 @@ from trainyard.base.rules import Rule
 from trainyard.judge.preflight.job.placement import POOL as UNKNOWN_POOL
 from trainyard.judge.preflight.subjects import CLUSTER
 from trainyard.render.operators import operators
+from trainyard.render.sizing.fabrics import fabric_type
 from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.models.fabric import Fabric
 from trainyard.specs.models.pools import Pool
@@ -26,9 +27,6 @@ KUEUE = "kubernetes-sigs/kueue v0.19.2"
 RDMA_NAME = re.compile(r"mlx[45]_(?:bond_)?\d+|bnxt_re\d+|irdma\d+|roce(?:P\d+)?[spox][0-9a-f]\w*")
 """Names that drivers and udev give RDMA devices, and never network devices; those of InfiniBand may be alike
 (`ibp23s0`). linux-rdma/rdma-core kernel-boot/rdma_rename.c."""
-
-CLOUDS = ("efa", "gpudirect-tcpx", "gpudirect-tcpxo", "gpudirect-rdma")
-"""Types of fabric whose MTU is a property of the cloud's network, which no object of a cluster sets."""
 
 POOL_LABEL = Rule(
     id="spec/pool-label",
@@ -165,7 +163,7 @@ class Declared:
                 yield from self.shape((*path, "shape"), pool.shape)
             rdma = [(index, name) for index, name in enumerate(pool.interfaces) if RDMA_NAME.fullmatch(name)]
             for index, device in rdma[:1]:
-                message = f"{device!r} is an RDMA device, but interfaces lists network devices; write the one in "
+                message = f"{device!r} is an RDMA device, but interfaces lists network devices; use the name in "
                 message += f"/sys/class/infiniband/{device}/device/net"
                 yield PCI.at(self.source, (*path, "interfaces", index), message)
             for field, listed in (("pci", pool.pci), ("interfaces", pool.interfaces)):
@@ -225,8 +223,8 @@ class Declared:
         fabric = self.cluster.fabric
         if fabric is None:
             return
-        if "mtu" in fabric.model_fields_set and fabric.type in CLOUDS:
-            message = f"mtu is {fabric.mtu}, but of fabric {fabric.type!r} the cloud's network sets it; remove it"
+        if "mtu" in fabric.model_fields_set and fabric_type(self.cluster).of_a_cloud:
+            message = f"mtu is {fabric.mtu}, but the cloud's network decides it for fabric {fabric.type!r}; remove it"
             yield NO_EFFECT.at(self.source, ("fabric", "mtu"), message)
         for index, name in enumerate(fabric.pools):
             pool = self.cluster.pools.get(name)

@@ -137,9 +137,9 @@ def check_image(distribution: str, image: str) -> Iterator[tuple[Path, str]]:
 
 def check_zones(cluster: Cluster, name: str, pool: Pool, source: Source) -> Iterator[Finding]:
     """Yield subnets over which Karpenter may spread a run on EFA; a reservation keeps its nodes in one zone."""
-    fabric, scaling = cluster.fabric, pool.scaling
-    on_efa = fabric is not None and fabric.type == "efa" and (not fabric.pools or name in fabric.pools)
-    if not on_efa or scaling is None or scaling.node_class is None or cluster.autoscaler_of(name) != NAME:
+    kind, scaling = fabric_type(cluster), pool.scaling
+    on_efa = kind.name == "efa" and is_known_shape(pool.shape) and kind.reaches(cluster, name)
+    if not on_efa or scaling is None or scaling.node_class is None or not cluster.is_karpenters(name):
         return
     subnets = scaling.node_class.subnets
     if len(set(subnets)) > 1 and pool.nodes > 1 and pool.reservation is None:
@@ -149,7 +149,7 @@ def check_zones(cluster: Cluster, name: str, pool: Pool, source: Source) -> Iter
 
 def check_pages(cluster: Cluster, name: str, pool: Pool, source: Source) -> Iterator[Finding]:
     """Yield a pool whose pods ask for huge pages that Karpenter does not count."""
-    if NAME not in cluster.operators or cluster.autoscaler_of(name) != NAME or not is_known_shape(pool.shape):
+    if NAME not in cluster.operators or not cluster.is_karpenters(name) or not is_known_shape(pool.shape):
         return
     asked = any(resource.startswith(HUGE_PAGES) for resource in fabric_type(cluster).per_node(cluster, name))
     if asked:

@@ -11,7 +11,7 @@ from trainyard.base.labels import HOSTNAME, POOL
 from trainyard.base.pools import excludes
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.subjects import CLUSTER
-from trainyard.render.clusters.karpenter import CAPACITY_TYPE, NAME, NODE_POOL, capacity_type
+from trainyard.render.clusters.karpenter import CAPACITY_TYPE, NODE_POOL, capacity_type
 from trainyard.render.sizing.gpus import configured_labels
 from trainyard.specs import Cluster, Pool
 from trainyard.specs.shapes import is_known_shape
@@ -71,7 +71,7 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
     for name, pool in cluster.pools.items():
         for label, message in wrong_labels(cluster, name, pool):
             yield SELECTOR.at(source, ("pools", name, "selector", label), message, key=True)
-        if cluster.autoscaler_of(name) == NAME:
+        if cluster.is_karpenters(name):
             for path, message in restricted(name, pool):
                 yield RESTRICTED.at(source, ("pools", name, *path), message, key=True)
     yield from overlaps(cluster, source)

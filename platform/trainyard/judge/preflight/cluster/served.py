@@ -19,18 +19,22 @@ def served_catalog(cluster: Cluster, schemas: Path, where: Callable[[str], Locat
 
     `where` says where a project's release is written.
     """
-    shelf = Shelf(schemas)
+    return catalog.load(
+        schemas,
+        kubernetes=cluster.kubernetes,
+        projects=served_projects(cluster, Shelf(schemas)),
+        without={site.name: ceded_definitions(site) for site in sites(cluster)},
+        where=where,
+    )
+
+
+def served_projects(cluster: Cluster, shelf: Shelf) -> dict[str, str]:
+    """Return the release of each project whose API types the cluster serves: its operators' and its provider's."""
     typed = shelf.projects()
     projects = {site.name: release(site, shelf) for site in sites(cluster) if site.name in typed}
     if gke_networks.kinds(cluster) and gke_networks.PROJECT in typed:
         projects[gke_networks.PROJECT] = gke_networks.RELEASE
-    return catalog.load(
-        schemas,
-        kubernetes=cluster.kubernetes,
-        projects={**projects, "argo-cd": cluster.argocd.version},
-        without={site.name: ceded_definitions(site) for site in sites(cluster)},
-        where=where,
-    )
+    return {**projects, "argo-cd": cluster.argocd.version}
 
 
 def release(site: Site, shelf: Shelf) -> str:

@@ -55,7 +55,7 @@ def check(one: OneJob) -> Iterator[Finding]:
     contents = one.run.contents if one.run is not None else {}
     model = named_model(job, contents)
     if model is not None:
-        message = f"{switch} forbids to download {model!r}, and its cache {cache!r} is empty at start"
+        message = f"{switch} forbids the download of {model!r}, and cache {cache!r} is empty at start"
         yield OFFLINE.at(one.file.source, ("env", switch), f"{message}; put HF_HOME on a volume")
 
 

@@ -107,9 +107,7 @@ def check_stranded(run: Resolved) -> Iterator[Finding]:
     if spot is None or not several or job.array is not None or can_shrink(run) or not is_watched(run):
         return
     if not short_of_pods(run.run.cluster):
-        message = (
-            f"pool {spot!r} is spot, but Kueue never queues a job again that lost a node; add minNodes, or waive this"
-        )
+        message = f"pool {spot!r} is spot, but Kueue requeues no job after a lost node; add minNodes, or waive this"
         yield STRANDED.at(run.run.source, ("spot",), message)
 
 

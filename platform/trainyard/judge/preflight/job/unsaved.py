@@ -61,8 +61,7 @@ def check(one: OneJob) -> Iterator[Finding]:
         if spent <= bound and not why:
             return
         count = "1 GPU" if gpus == 1 else f"{gpus} GPUs"
-        length = "1 hour" if hours == 1 else f"{hours or 0:g} hours"
-        takes = f"{count} for {length}" if hours else f"{count} without a deadline"
+        takes = f"{count} for {hours:g} hour{'' if hours == 1 else 's'}" if hours else f"{count} without a deadline"
         cause = f", and {why}" if why else ""
         field = "maxHours" if hours else "gpusPerNode"
         add = "add checkpoint" if hours else "add checkpoint and maxHours"

@@ -40,6 +40,8 @@ class FabricType(ABC):
     """Whether only pods with all GPUs of a node can be attached."""
     named_networks: ClassVar[bool] = False
     """Whether the cluster must say the names of its networks, one a NIC."""
+    of_a_cloud: ClassVar[bool] = False
+    """Whether it is a cloud's network, whose MTU no object of a cluster sets."""
     has_daemon: ClassVar[bool] = False
     """Whether pods run a daemon, whose image the cluster must say."""
 

@@ -30,6 +30,7 @@ class Efa(FabricType):
 
     name = "efa"
     locks_memory = True
+    of_a_cloud = True
 
     def reaches(self, cluster: Cluster, pool_name: str) -> bool:
         """Whether nodes of the pool have EFA devices, and the fabric is said to be theirs."""

@@ -36,6 +36,7 @@ class Gke(FabricType):
     level = "privileged"
     whole_nodes = True
     named_networks = True
+    of_a_cloud = True
     first: ClassVar[int] = 1
     """Number of the first further interface, as Google's examples have it."""
     accelerators: ClassVar[tuple[str, ...]]

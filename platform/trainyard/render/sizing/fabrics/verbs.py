@@ -11,10 +11,10 @@ from trainyard.render.sizing.fabrics import devices, rails
 from trainyard.render.sizing.fabrics.base import FabricType, Share
 from trainyard.specs import Cluster
 
-VOLUMES = ({"name": "fabric-devices", "hostPath": {"path": "/dev/infiniband", "type": "Directory"}},)
 ADAPTERS = "NCCL_IB_HCA"
 """Variable with the RDMA devices that NCCL uses, which is for pods that see all of a node's."""
 
+VOLUMES = ({"name": "fabric-devices", "hostPath": {"path": "/dev/infiniband", "type": "Directory"}},)
 MOUNTS = ({"name": "fabric-devices", "mountPath": "/dev/infiniband"},)
 """The node's verbs devices, where no plugin hands them out (oracle-quickstart/oci-hpc-oke, host network)."""
 
