@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from conftest import ROOT, TESTS
-from oracles import build, components
+from oracles import build, components, older
 
 TABLE = TESTS / "recordings.yaml"
 ROWS = yaml.load(TABLE.read_text(encoding="utf-8"), yaml.BaseLoader)
@@ -65,6 +65,7 @@ def releases():
     """Return the releases that the oracles are built from, by project, and those of charts that Helm's renders."""
     found = {project: {operator.version} for project, operator in components.OPERATORS.items()}
     assert found["kueue"] == {build.release("kueue")}
+    found["kueue"] |= set(older.releases())
     pinned: dict[str, set[str]] = {}
     for chart in PINNED:
         pinned.setdefault(chart["project"], set()).add(chart["version"].removeprefix("v"))

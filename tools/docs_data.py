@@ -13,7 +13,7 @@ from trainyard.base.versions import order
 from trainyard.render.kinds import kinds
 from trainyard.render.kinds.behaviour import EVENTS
 from trainyard.render.operators.listing import listing
-from trainyard.specs.releases import Facts, Release, releases
+from trainyard.specs.releases import Compared, Facts, Release, releases
 from trainyard.specs.shapes import Shape, names, preset
 
 MINORS = minors()
@@ -176,11 +176,20 @@ def operator(facts: Facts) -> Iterator[str]:
         yield f"- Brings `{bundle.project}` along by `{bundle.switch}`, by default {usual} ({bundle.source})."
     if facts.oldest:
         yield f"- Oldest that can be installed: {facts.oldest.version}, since {facts.oldest.why}."
+    for version in sorted(facts.compared, key=order, reverse=True):
+        yield compared(version, facts.compared[version])
     yield from ("", "| release | Kubernetes | with at least | source |", "|---|---|---|---|")
     for version in sorted(facts.releases, key=order, reverse=True):
         release = facts.releases[version]
         others = ", ".join(f"{name} {least}" for name, least in release.at_least.items())
         yield f"| {version} | {span(release)} | {others} | {cell(release.source)} |"
+
+
+def compared(version: str, found: Compared) -> str:
+    """Return in words how often our decision was that of a release's own program."""
+    differ = f"{found.differ} were decided otherwise" if found.differ else "none was decided otherwise"
+    but = f"; {found.but}" if found.but else ""
+    return f"- Decisions compared with {version}: {found.cases:,} cases, {differ}{but} (`{found.source}`)."
 
 
 def uses(use: Any) -> str:

@@ -7,6 +7,10 @@ has them, none of them is right or wrong, and the case is counted apart. Exit co
 The cases are small crowded clusters or, with --changed, those of a folder (`<topic>/<name>.yaml`), changed by chance;
 with --jobs as well, those about jobs, in its folder `podsets`. Of such cases those are counted apart that no server
 would store, and those that the program takes for none.
+
+With --release the program is that of another release (tools/oracles/kueue/README.md builds one), and we decide as it
+does. The cases then have no gate and no field that the release does not know, decisions are compared and no messages,
+and cases with a request of 0 are counted apart before 0.18, where such pods find no host of a topology.
 """
 
 from __future__ import annotations
@@ -27,7 +31,7 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "platform"), str(ROOT / "tests")]
 
-from kueue import changing, podsets  # noqa: E402 - tests/ is no package that is installed
+from kueue import changing, past, podsets  # noqa: E402 - tests/ is no package that is installed
 from kueue.allowed import forbidden  # noqa: E402
 from kueue.oracle import bare, same, survived  # noqa: E402
 from kueue.worlds import case  # noqa: E402
@@ -91,6 +95,8 @@ class Table:
     cases: int = 0
     crashes: int = 0
     agree: Counter[str] = field(default_factory=Counter)
+    decisions_only: bool = False
+    """Whether other words for the same decision do not count as a difference."""
     differ: dict[int, tuple[str, ...]] = field(default_factory=dict)
 
     def add(self, seed: int, theirs: Answer, ours: Answer) -> None:
@@ -103,9 +109,9 @@ class Table:
         self.crashes += "error" in theirs
         wrong = tuple(name for name, part in self.compared.items() if parts(theirs, part) != parts(ours, part))
         self.agree.update(name for name in self.compared if name not in wrong)
-        if agrees(ours, theirs):
-            self.agree["every field"] += 1
-        else:
+        same_words = agrees(ours, theirs)
+        self.agree["every field"] += same_words
+        if wrong or not (same_words or self.decisions_only):
             self.differ[seed] = wrong or ("other fields",)
 
     def lines(self) -> Iterator[str]:
@@ -132,9 +138,10 @@ def aside(theirs: Answer) -> str:
 
 
 UNSTORED = "that no server would store"
+ZERO = "with a request of 0"
 NONE = "that are none"
 UNSTABLE = "that Kueue itself decides in several ways"
-APART = (UNSTORED, NONE, UNSTABLE)
+APART = (UNSTORED, NONE, ZERO, UNSTABLE)
 
 
 def parts(answer: Answer, part: Callable[[Answer], object]) -> object:
@@ -157,7 +164,7 @@ def compare(program: str, drawn: Callable[[int], Any], ways: Ways, seeds: range)
     found = []
     for seed, one_case in every.items():
         answer, mine = {ASIDE: UNSTORED} if reasons[seed] else next(theirs), ways.ours(one_case)
-        if not aside(answer) and not agrees(mine, answer):
+        if not aside(answer) and not ways.agree(mine, answer):
             (answer,) = ways.theirs(program, [one_case], OFTEN)
         found.append((seed, answer, mine))
     return found
@@ -177,6 +184,29 @@ def decisions_if_any(program: str, cases: list[Any], often: int) -> list[Any]:
     ]
 
 
+def decisions_of(release: str, program: str, cases: list[Any], often: int) -> list[Any]:
+    """Return the decisions of another release, one for each case, or why a case is counted apart.
+
+    It is asked once, and where it is to be asked often, until an answer decides otherwise than the first.
+    """
+    found = [{ASIDE: ZERO} if past.is_apart(release, one_case) else None for one_case in cases]
+    asked_for = [one_case for one_case, why in zip(cases, found, strict=True) if why is None]
+    first = survived(program, "schedule", asked_for)
+    for _ in range(often if often == OFTEN else 0):
+        again = survived(program, "schedule", asked_for)
+        first = [
+            one_decision if decided(one_decision) == decided(other) else {ASIDE: UNSTABLE}
+            for one_decision, other in zip(first, again, strict=True)
+        ]
+    answers = iter(first)
+    return [why or next(answers) for why in found]
+
+
+def decided(answer: Answer) -> list[object]:
+    """Return all that is compared of an answer."""
+    return [parts(answer, part) for part in COMPARED.values()]
+
+
 def pod_sets(program: str, cases: list[Any], often: int) -> list[Any]:  # noqa: ARG001 - it has one answer
     """Return Kueue's pod sets of jobs; for a job that its webhooks refuse it may crash, and has no answer."""
     found = survived(program, "podsets", cases)
@@ -192,10 +222,16 @@ def our_pod_sets(case: Any) -> Any:
 
 
 class Ways(NamedTuple):
-    """How Kueue and we are asked about cases."""
+    """How Kueue and we are asked about cases, and when two answers agree."""
 
     theirs: Callable[[str, list[Any], int], list[Any]]
     ours: Callable[[Any], Any]
+    agree: Callable[[Answer, Answer], bool] = agrees
+
+
+def decides_alike(ours: Answer, theirs: Answer) -> bool:
+    """Whether two answers decide alike, whatever their messages."""
+    return agrees(ours, theirs) or (not crashes(theirs) and decided(ours) == decided(theirs))
 
 
 def main() -> int:
@@ -208,6 +244,7 @@ def main() -> int:
     parser.add_argument("--changed", type=Path, metavar="FOLDER", help="change the cases in a folder by chance")
     parser.add_argument("--jobs", action="store_true", help="of these cases, those about jobs")
     parser.add_argument("--keep", type=Path, metavar="FILE", help="write cases that differ there, with Kueue's answers")
+    parser.add_argument("--release", metavar="RELEASE", help="the program's release, if it is another")
     given = parser.parse_args()
     if not given.program:
         parser.error("name the program: --program, or TRAINYARD_KUEUE_ORACLE")
@@ -216,8 +253,13 @@ def main() -> int:
     drawn = partial(changed, given.changed, given.jobs) if given.changed else case
     asking = decisions_if_any if given.changed else decisions
     ways = Ways(pod_sets, our_pod_sets) if given.jobs else Ways(asking, answered)
+    if given.release:
+        if given.changed:
+            parser.error("--release is for clusters by chance: leave out --changed")
+        drawn = partial(past.case, given.release)
+        ways = Ways(partial(decisions_of, given.release), partial(past.answered_as, given.release), decides_alike)
     comparing = partial(compare, given.program, drawn, ways)
-    table, begun = Table({} if given.jobs else COMPARED), time.monotonic()
+    table, begun = Table({} if given.jobs else COMPARED, decisions_only=bool(given.release)), time.monotonic()
     last, kept = given.start + given.count, []
     chunks = [range(start, min(start + CHUNK, last)) for start in range(given.start, last, CHUNK)]
     with ProcessPoolExecutor(given.workers) as pool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,10 +20,12 @@ from trainyard.change.plan.read.change import Change, read_change
 from trainyard.change.plan.read.refused import Verdict, judge_change
 from trainyard.change.plan.words.clusters import Site
 from trainyard.change.plan.words.platform import spec_changes
+from trainyard.judge.admission.decided import stand_ins
 from trainyard.render.tree import layout
 from trainyard.render.tree.origins import at_field
 from trainyard.render.tree.rules import STALE, UNKNOWN
 from trainyard.render.tree.snapshot import Snapshot
+from trainyard.specs import Cluster
 
 
 def make_plan(root: Path, version: str, *, ref: str | None = None, automated: bool = False) -> Plan:
@@ -66,6 +68,7 @@ def assemble(change: Change) -> tuple[Plan, Known]:
         platform=platform,
         queues=outlooks.queues,
         decisions=outlooks.decided.told,
+        decided_as=tuple(decided_as(change.read_clusters, outlooks)),
         next_runs=outlooks.next_runs,
         dangers=tuple(dict.fromkeys((*dangers_of(platform, told), *compared.dangers))),
         findings=deduplicate(findings, compared, told),
@@ -73,6 +76,13 @@ def assemble(change: Change) -> tuple[Plan, Known]:
         skipped=change.verdict.skipped,
     )
     return plan, Known(change.sides, change.read_clusters, change.cluster_names, change.memory)
+
+
+def decided_as(clusters: Mapping[str, Cluster], outlooks: Outlook) -> Iterator[str]:
+    """Yield which schedulers are decided as another release, of clusters with a new or changed verdict."""
+    told = {decision.cluster for decision in outlooks.decided.told} | {run.cluster for run in outlooks.next_runs}
+    for name in sorted(told & clusters.keys()):
+        yield from (f"{text} on cluster {name}" for text in stand_ins(clusters[name]))
 
 
 def verdicts(change: Change, compared: Plan, outlooks: Outlook) -> Iterator[Finding]:

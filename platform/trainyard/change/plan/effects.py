@@ -257,6 +257,8 @@ class Plan:
     platform: tuple[SpecChange, ...] = ()
     queues: tuple[QueueRow, ...] = ()
     decisions: tuple[Decision, ...] = ()
+    decided_as: tuple[str, ...] = ()
+    """Of clusters in whose verdicts something changes, the schedulers that are decided as another release."""
     next_runs: tuple[NextRun, ...] = ()
     """Of jobs whose runs stay, where the next one comes to something else."""
     dangers: tuple[str, ...] = ()

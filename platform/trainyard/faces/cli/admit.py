@@ -15,9 +15,10 @@ from trainyard.faces.cli._pictures import SVG
 from trainyard.faces.cli._unrun_programs import verdicts_with_idle
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from trainyard.judge.admission.verdicts import Verdict
+    from trainyard.specs import Cluster
 
 EXAMPLES = ("trainyard admit", "trainyard admit nlp/llama3-8b -v", "trainyard admit --replay cases.jsonl")
 
@@ -70,9 +71,9 @@ def command(
     for line in silent:
         say(line, error=True)
     if format_ == "json":
-        data(json.dumps([document(verdict) for verdict in found], indent=1))
+        data(json.dumps([document(verdict, checked.specs.clusters) for verdict in found], indent=1))
     else:
-        print_text(found, verbose=verbose)
+        print_text(found, checked.specs.clusters, verbose=verbose)
     if where is not None:
         drawn = _pictures.of_clusters(checked, sorted({verdict.cluster for verdict in found}), idle.objects)
         _pictures.print_paths(_pictures.write(where, drawn))
@@ -80,13 +81,15 @@ def command(
     return int(checked.refused or wrong or any(verdict.word == "never fits" for verdict in found))
 
 
-def print_text(found: Sequence[Verdict], *, verbose: bool) -> None:
+def print_text(found: Sequence[Verdict], clusters: Mapping[str, Cluster], *, verbose: bool) -> None:
     """Print verdicts, cluster by cluster."""
     from trainyard.faces.cli import _table
+    from trainyard.judge.admission.decided import stand_ins
 
     for cluster in dict.fromkeys(verdict.cluster for verdict in found):
         mine = [verdict for verdict in found if verdict.cluster == cluster]
-        say(f"cluster {cluster}")
+        notes = "; ".join(stand_ins(clusters[cluster])) if cluster in clusters else ""
+        say(f"cluster {cluster} ({notes})" if notes else f"cluster {cluster}")
         rows = [(verdict.ask.name, verdict.word, verdict.detail) for verdict in mine]
         if not verbose:
             lines: Iterator[str] | list[str] = _table.lines(rows, within=_table.columns())
@@ -112,15 +115,23 @@ def arithmetic(verdict: Verdict) -> Iterator[str]:
         yield f"    {line}"
 
 
-def document(verdict: Verdict) -> dict[str, object]:
+def document(verdict: Verdict, clusters: Mapping[str, Cluster]) -> dict[str, object]:
     """Return a verdict as JSON has it."""
+    from trainyard.judge.admission.decided import deciders
     from trainyard.judge.admission.placed import document as machines
 
-    ask = verdict.ask
+    ask, cluster = verdict.ask, clusters.get(verdict.cluster)
+    known = {decider.scheduler: decider for decider in deciders(cluster)} if cluster else {}
+    decider = known.get("volcano" if ask.gang else "kueue")
     return {
         "job": ask.name,
         "run": ask.run.run.name if ask.run else None,
         "cluster": verdict.cluster,
+        "scheduler": (
+            {"name": decider.scheduler, "release": decider.release, "decidedAs": decider.decided_as}
+            if decider
+            else None
+        ),
         "verdict": verdict.word,
         "detail": verdict.detail,
         "changes": verdict.changes,

@@ -107,7 +107,9 @@ def remains(before: Site, after: Site) -> bool:
     if before is after:
         return True
     there = {place(obj): seen_by_kueue(obj) for obj in after.objects}
-    return before.config == after.config and all(there.get(place(obj)) == seen_by_kueue(obj) for obj in before.objects)
+    return (before.release, before.config) == (after.release, after.config) and all(
+        there.get(place(obj)) == seen_by_kueue(obj) for obj in before.objects
+    )
 
 
 def seen_by_kueue(value: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -13,6 +13,7 @@ from trainyard.base.labels import HOSTNAME, NAMESPACE
 from trainyard.base.manifests import identity_of
 from trainyard.base.pools import pools_with
 from trainyard.base.quantities import Quantity
+from trainyard.base.versions import order
 from trainyard.judge.admission.coming_nodes import with_nodes
 from trainyard.judge.admission.inventory import nodes
 from trainyard.render.clusters import of_files, platform, team
@@ -23,7 +24,7 @@ from trainyard.specs import Cluster, Scheduler
 from trainyard.specs.releases.facts import lookup
 from trainyard.specs.sources import Specs
 from trainyard.upstream.kubelet.predicates import amount_of
-from trainyard.upstream.kueue.model.gates import Gates
+from trainyard.upstream.kueue.model.gates import RELEASE, Gates
 
 if TYPE_CHECKING:
     from trainyard.upstream.kueue.replay import Prepared
@@ -64,9 +65,15 @@ class Site:
     objects: Sequence[Object]
 
     @property
+    def release(self) -> str:
+        """The release of its Kueue; without one, the release that is restated."""
+        choice = self.cluster.operators.get(Kueue.name)
+        return choice.version if choice and order(choice.version) else RELEASE
+
+    @property
     def gates(self) -> Gates:
         """The feature gates of its Kueue."""
-        return Gates(self.config.get("featureGates"))
+        return Gates(self.config.get("featureGates"), self.release)
 
     @cached_property
     def integrated(self) -> frozenset[str]:
@@ -98,12 +105,17 @@ class Site:
             return None
         return replace(self, objects=[open_queue(obj) if is_held(obj) else obj for obj in self.objects])
 
+    @property
+    def case(self) -> dict[str, object]:
+        """A case about the cluster, without objects."""
+        return {"name": self.name, "mode": "rest", "release": self.release, "config": self.config}
+
     @cached_property
     def prepared(self) -> Prepared:
         """Its Kueue, with queues, flavors and topologies, and no Workload."""
         from trainyard.upstream.kueue.replay import Prepared  # which is not asked where all is remembered
 
-        return Prepared({"name": self.name, "mode": "rest", "config": self.config, "objects": self.objects})
+        return Prepared({**self.case, "objects": self.objects})
 
     @cached_property
     def classes(self) -> list[Object]:
@@ -127,7 +139,7 @@ class Site:
 
         objects = [*self.objects, *case.get("beside", ()), *case["workloads"]]
         rest = {name: value for name, value in case.items() if name in {"mode", "admitted"}}
-        return replay({"name": self.name, "mode": "rest", "config": self.config, "objects": objects, **rest})
+        return replay({**self.case, "objects": objects, **rest})
 
     @property
     def nodes(self) -> Mapping[str, Object]:

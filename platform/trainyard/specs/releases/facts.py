@@ -65,6 +65,19 @@ class Release(Spec):
     """Repository, tag and file."""
 
 
+class Compared(Spec):
+    """How often our decision was compared with that of a release's own program."""
+
+    cases: int = Field(ge=1)
+    """Cases of which the program has one answer."""
+    differ: int = Field(ge=0)
+    """Those of them that we decide otherwise."""
+    but: Text | None = None
+    """What is known to be decided otherwise."""
+    source: Text
+    """The test or tool that compared them."""
+
+
 class Oldest(Spec):
     """The oldest release that can be installed, and why."""
 
@@ -215,8 +228,14 @@ class Facts(Spec):
     bundles: tuple[Bundle, ...] = ()
     optional_values: tuple[Text, ...] = ()
     """Paths of chart values that the chart reads but its defaults only mention."""
+    compared: dict[Version, Compared] = Field(default={})
+    """Of a scheduler, the releases with whose own decisions ours were compared."""
     sources: dict[str, Text] = Field(default={})
     """Where each fact comes from: field -> document."""
+
+    def decided_as(self, version: str) -> str | None:
+        """Return the compared release as which a release is decided, the nearest one; None where none was compared."""
+        return nearest(version, self.compared) if self.compared else None
 
     def prefix(self, values: Mapping[str, Any]) -> str | None:
         """Return the prefix of its device resources under a cluster's values, or None where it is not known."""

@@ -86,6 +86,7 @@ def states(plan: Plan) -> Iterator[str]:
             "this plan shows the files that are in generated/ now;"
             " the effect of a merge is unknown until the errors are fixed"
         )
+    yield from plan.decided_as
     if not plan.live:
         yield "live is false: no cluster syncs this repository, so nothing below happens yet"
     if plan.switched == "off":

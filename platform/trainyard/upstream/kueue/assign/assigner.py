@@ -256,11 +256,18 @@ class Assigner:
                 if reason is not None:
                     return reason
             if (index, name) not in self.pending.matched:
-                self.pending.matched[index, name] = mismatch(wanted.spec, flavor)
+                self.pending.matched[index, name] = mismatch(wanted.spec, flavor, self._keys(group))
             reason = self.pending.matched[index, name]
             if reason is not None:
                 return reason
         return None
+
+    def _keys(self, group: ResourceGroup) -> frozenset[str] | None:
+        """Return the label keys of all flavors of the group where they count, None where a flavor's own do."""
+        if self.rules.gates.own_keys:
+            return None
+        known = (self.rules.flavors[name] for name in group.flavors if name in self.rules.flavors)
+        return frozenset(key for flavor in known for key in flavor.node_labels)
 
     def _place(self, assignment: Assignment) -> None:
         """Look for places in topologies; where there are none, ask whether an empty cluster would have some."""

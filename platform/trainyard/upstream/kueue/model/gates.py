@@ -1,25 +1,52 @@
-"""Kueue's feature gates that change a decision, with their defaults (kueue v0.19.2 pkg/features/kube_features.go)."""
+"""Kueue's feature gates that change a decision, with their defaults (kueue v0.19.2 pkg/features/kube_features.go).
+
+A release before it decides in the same way with other defaults: of two thousand clusters drawn by chance 0.18.6 decides
+none differently, and 0.17.8 and 0.16.9 a handful (`specs/releases/kueue.yaml`, `decisions`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from trainyard.base.versions import order
+
+RELEASE = "0.19.2"
+"""The release whose decisions are restated here."""
+
 ON = frozenset(
     {
-        *("AdmissionFairSharing", "AdmissionGatedBy", "ElasticJobsViaWorkloadSlices"),
-        *("FairSharingPreemptWithinNominal", "FairSharingPrioritizeNonBorrowing", "FlavorFungibility"),
-        *("FlavorFungibilityPreserveScanProgress", "KueueDRAIntegration"),
-        *("KueueDRAIntegrationExtendedResource", "KueueDRAIntegrationPartitionableDevices"),
-        *("KueueDRARejectWorkloadsWhenDRADisabled", "PartialAdmission", "PrioritySortingWithinCohort"),
-        *("QuotaCheckStrategy", "ReclaimablePods", "SchedulingEquivalenceHashing"),
-        *("SkipReassignmentForPodOwnedWorkloads", "TASCacheNodeMatchResults"),
-        *("TASCachingRemainingResources", "TASFailedNodeReplacement", "TASFailedNodeReplacementFailFast"),
-        *("TASHandleOverlappingFlavors", "TASMultiLayerTopology", "TASProfileMixed"),
-        *("TASRecomputeAssignmentWithinSchedulingCycle", "TASValidateWorkloadSliceSize"),
-        *("TopologyAwareScheduling", "VectorizedResourceRequests"),
-        *("WorkloadValidateResourcesAreNonNegative", "WorkloadValidationForPodSetMetadata"),
+        *("AdmissionFairSharing", "FairSharingPreemptWithinNominal", "FairSharingPrioritizeNonBorrowing"),
+        *("FlavorFungibility", "PartialAdmission", "PrioritySortingWithinCohort", "ReclaimablePods"),
+        *("TASFailedNodeReplacement", "TASFailedNodeReplacementFailFast", "TASProfileMixed"),
+        "TopologyAwareScheduling",
     }
 )
+"""Gates that are on since 0.16 at the latest (kueue v0.16.9 pkg/features/kube_features.go)."""
+
+LATER = {
+    "0.17": frozenset(
+        {
+            *("TASCacheNodeMatchResults", "TASCachingRemainingResources"),
+            *("TASRecomputeAssignmentWithinSchedulingCycle", "VectorizedResourceRequests"),
+        }
+    ),
+    "0.18": frozenset(
+        {
+            *("ElasticJobsViaWorkloadSlices", "FlavorFungibilityPreserveScanProgress", "KueueDRAIntegration"),
+            *("KueueDRARejectWorkloadsWhenDRADisabled", "SchedulingEquivalenceHashing"),
+            *("TASHandleOverlappingFlavors", "TASValidateWorkloadSliceSize"),
+            *("WorkloadValidateResourcesAreNonNegative", "WorkloadValidationForPodSetMetadata"),
+        }
+    ),
+    "0.19": frozenset(
+        {
+            *("AdmissionGatedBy", "KueueDRAIntegrationExtendedResource", "KueueDRAIntegrationPartitionableDevices"),
+            *("QuotaCheckStrategy", "SkipReassignmentForPodOwnedWorkloads", "TASMultiLayerTopology"),
+        }
+    ),
+}
+"""Gates that are on since a minor release, and off or unknown before it (v0.17.8, v0.18.6 and v0.19.2 of the same)."""
+
 OFF = frozenset(
     {
         *("ConcurrentAdmission", "ElasticJobsViaWorkloadSlicesWithTAS"),
@@ -30,12 +57,49 @@ OFF = frozenset(
     }
 )
 
+BEGUN = {
+    **dict.fromkeys(
+        ("ElasticJobsViaWorkloadSlices", "SchedulingEquivalenceHashing", "TASHandleOverlappingFlavors"), "0"
+    ),
+    **dict.fromkeys(("AdmissionGatedBy", "SkipReassignmentForPodOwnedWorkloads", "TASMultiLayerTopology"), "0.17"),
+    **dict.fromkeys(("ElasticJobsViaWorkloadSlicesWithTAS", "PriorityBoost"), "0.17"),
+    **dict.fromkeys(("ConcurrentAdmission", "PrioritizePreemptorWorkloads", "QuotaCheckStrategy"), "0.18"),
+    **dict.fromkeys(("KueueDRAIntegrationExtendedResource", "KueueDRAIntegrationPartitionableDevices"), "0.18"),
+    **dict.fromkeys(("RecomputeAssignmentUponPreemptionTargetsOverlap", "TASCacheTopologyTree"), "0.18"),
+    **dict.fromkeys(("TASRespectNodeAffinityPreferred", "UnadmittedWorkloadsExplicitStatus"), "0.18"),
+    "UnadmittedWorkloadsObservability": "0.18",
+    "KueueDRAIntegrationConsumableCapacity": "0.19",
+}
+"""Minor release since which a gate exists, where it is not the one since which it is on (the same files)."""
+
+OWN_KEYS = {(0, 16): None, (0, 17): "0.17.8", (0, 18): "0.18.6"}
+"""By minor release, the patch since which a flavor's own label keys alone count; None: none has it (kueue #12449)."""
+
 
 class Gates(Mapping[str, bool]):
-    """Gates by name; what is not set has its default, and a gate that is not listed here is off."""
+    """Gates by name; what is not set has its release's default, and a gate that is not listed here is off."""
 
-    def __init__(self, given: Mapping[str, bool] | None = None) -> None:
-        self._all = {**dict.fromkeys(ON, True), **dict.fromkeys(OFF, False), **(given or {})}
+    def __init__(self, given: Mapping[str, bool] | None = None, release: str = RELEASE) -> None:
+        """`release` is Kueue's; raises nothing for one that is not known, which is decided by its number."""
+        self.release = release
+        later = {gate: order(release) >= order(minor) for minor, gates in LATER.items() for gate in gates}
+        self._all = {**dict.fromkeys(ON, True), **later, **dict.fromkeys(OFF, False), **(given or {})}
+
+    @property
+    def known(self) -> frozenset[str]:
+        """The gates of those listed here that the release has, whatever their default."""
+        later = {gate: minor for minor, gates in LATER.items() for gate in gates}
+        begun = {**later, **BEGUN}
+        return frozenset(gate for gate in self if order(self.release) >= order(begun.get(gate, "0")))
+
+    @property
+    def own_keys(self) -> bool:
+        """Whether a pod's selector is compared with a flavor by the flavor's own labels only.
+
+        Before, a key that any flavor of the resource group has must be met by the flavor that is tried.
+        """
+        since = OWN_KEYS.get(order(self.release)[:2], "0")
+        return since is not None and order(self.release) >= order(since)
 
     def __getitem__(self, name: str) -> bool:
         return self._all.get(name, False)

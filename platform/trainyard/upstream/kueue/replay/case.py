@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from trainyard.upstream.kueue.model.gates import Gates
+from trainyard.upstream.kueue.model.gates import RELEASE, Gates
 
 Object = Mapping[str, Any]
 
@@ -108,7 +108,7 @@ def read(value: Object) -> Case:
     now = nanoseconds(value.get("now") or START)
     config: Object = value.get("config") or {}
     objects = list(value.get("objects") or ())
-    gates = Gates(config.get("featureGates"))
+    gates = Gates(config.get("featureGates"), str(value.get("release") or RELEASE))
     kinds = by_kind(objects, 0, now)
     return Case(
         str(value.get("name") or ""), mode, now, config, value.get("admitted") or (), kinds, len(objects), gates
