@@ -32,7 +32,7 @@ def differences(root, drawn, every):
     """What is said otherwise than it came in any of the answers, of every job of a case that Kueue is asked about."""
     found = [verdict for verdict in verdicts(drawn.written(root), clusters=[drawn.cluster]) if not verdict.ask.why]
     assert all({item.ask.name for item in found} == set(answers) for answers in every)
-    said = {item.ask.name: json.loads(json.dumps(document(item))) for item in found}
+    said = {item.ask.name: json.loads(json.dumps(document(item, {}))) for item in found}
     wrong = {name: [[*disagreements(value, answers[name])] for answers in every] for name, value in said.items()}
     return {name: value for name, value in wrong.items() if all(value)}
 

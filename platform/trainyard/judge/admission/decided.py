@@ -25,7 +25,7 @@ class Decider:
         return exact(self.release, self.decided_as)
 
     def __str__(self) -> str:
-        """Return what is to be said of it, as in `Kueue 0.20.0 is decided as 0.19.2`."""
+        """Return both releases in words, as in `Kueue 0.20.0 is decided as 0.19.2`."""
         return f"{self.scheduler.capitalize()} {self.release} is decided as {self.decided_as}"
 
 
