@@ -17,7 +17,7 @@ from trainyard.upstream.pods.resources import WHOLE_GPUS
 
 if TYPE_CHECKING:
     from trainyard.judge.policies import traffic
-    from trainyard.judge.policies.amounts import Need, is_guaranteed
+    from trainyard.judge.policies.amounts import Need, amount_of, is_guaranteed
     from trainyard.judge.policies.capacity import allocatable, holds, offered
     from trainyard.judge.policies.claims import Mounted, mounted_claims
     from trainyard.judge.policies.classes import access_modes, lacking
@@ -35,10 +35,11 @@ if TYPE_CHECKING:
     from trainyard.judge.policies.policy import Problem
     from trainyard.judge.policies.queues import Queues, may_be_of, pool_of
     from trainyard.judge.policies.ranks import Ranks, gpus_of, ranks
+    from trainyard.judge.policies.services import all_workloads
     from trainyard.judge.policies.world import Pods, TrainingJob, World
 
 HOMES = {
-    "amounts": ("Need", "is_guaranteed"),
+    "amounts": ("Need", "amount_of", "is_guaranteed"),
     "capacity": ("allocatable", "holds", "offered"),
     "claims": ("Mounted", "mounted_claims"),
     "classes": ("access_modes", "lacking"),
@@ -55,6 +56,7 @@ HOMES = {
     "policy": ("Problem",),
     "queues": ("Queues", "may_be_of", "pool_of"),
     "ranks": ("Ranks", "gpus_of", "ranks"),
+    "services": ("all_workloads",),
     "places": ("Amount", "Place", "Variable"),
     "world": ("Pods", "TrainingJob", "World"),
 }
@@ -84,7 +86,9 @@ __all__ = [
     "World",
     "access_modes",
     "aligning",
+    "all_workloads",
     "allocatable",
+    "amount_of",
     "arguments",
     "command_lines",
     "container_texts",

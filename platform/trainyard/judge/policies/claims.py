@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from trainyard.judge.policies.places import Place
 from trainyard.judge.policies.ranks import gpus_of
-from trainyard.judge.policies.world import TrainingJob, World
-from trainyard.upstream.workloads import ANY, carriers
+from trainyard.judge.policies.services import all_workloads
+from trainyard.judge.policies.world import World
+from trainyard.upstream.workloads import ANY
 
 
 class Mounted(NamedTuple):
@@ -28,7 +29,7 @@ class Mounted(NamedTuple):
 
 def mounted_claims(world: World) -> Iterator[Mounted]:
     """Yield the claims of all workloads and services, once for each object at the first of its templates."""
-    for job in (*world.workloads(), *services(world)):
+    for job in all_workloads(world):
         found: dict[str, Mounted] = {}
         for pods in job.pod_sets():
             for path, name in pods.manifest.at(
@@ -40,10 +41,3 @@ def mounted_claims(world: World) -> Iterator[Mounted]:
                 known = found.get(name) or Mounted(job.namespace, name, place, ref, 0, gpus)
                 found[name] = known._replace(pods=known.pods + pods.count, gpus=min(known.gpus, gpus))
         yield from found.values()
-
-
-def services(world: World) -> Iterator[TrainingJob]:
-    """Yield the workloads that serve, such as Deployments: they neither train nor make what trains."""
-    for row in carriers().values():
-        if not row.trains and not row.makes and not row.idle and row.embeds is None and row.kind != "Pod":
-            yield from (TrainingJob(item, row, item, world.texts) for item in world.of(row.kind, group=row.group))

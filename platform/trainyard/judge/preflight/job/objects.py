@@ -216,10 +216,14 @@ def from_job(objects: Objects, problem: Problem, said: Callable[[Objects], set[s
     return origins.in_fields(problem.place, objects.run.run.job)
 
 
+NAMED_BY_PODS = frozenset({"PersistentVolumeClaim", "ConfigMap", "Secret"})
+"""Kinds of the repository's own objects that pods name."""
+
+
 def surroundings(specs: Specs, cluster: str, teams: Iterable[str]) -> tuple[Manifest, ...]:
     """Return the other objects of the cluster for runs of these teams: queues with their Kueue, volumes, networks.
 
-    Of the repository's own objects those are among them by which runs of several files are judged: their claims.
+    Of the repository's own objects those are among them that pods name: claims, ConfigMaps and Secrets.
     """
     found = list(platform.resources(specs.clusters[cluster]))
     added: list[Manifest] = []
@@ -228,5 +232,5 @@ def surroundings(specs: Specs, cluster: str, teams: Iterable[str]) -> tuple[Mani
             found += team.resources(cluster, specs.clusters[cluster], name, specs.teams[name])
             added += (Manifest(Document("", 0, item), dict(item)) for item in clusters.of_team(specs, cluster, name))
     config = kueue.configuration(specs.clusters[cluster])
-    claims = (one_manifest for one_manifest in added if one_manifest.kind == "PersistentVolumeClaim")
-    return (*map(manifest, found), *claims, *([Manifest(Document("", 0, config), config)] if config else []))
+    near = (one_manifest for one_manifest in added if one_manifest.kind in NAMED_BY_PODS)
+    return (*map(manifest, found), *near, *([Manifest(Document("", 0, config), config)] if config else []))
