@@ -16,8 +16,10 @@ from trainyard.base.quantities import whole_number
 from trainyard.upstream.pods.resources import WHOLE_GPUS
 
 if TYPE_CHECKING:
-    from trainyard.judge.policies.amounts import Need, is_guaranteed
+    from trainyard.judge.policies import traffic
+    from trainyard.judge.policies.amounts import Need, amount_of, is_guaranteed
     from trainyard.judge.policies.capacity import allocatable, holds, offered
+    from trainyard.judge.policies.claims import Mounted, mounted_claims
     from trainyard.judge.policies.classes import access_modes, lacking
     from trainyard.judge.policies.container_texts import container_texts
     from trainyard.judge.policies.devices import EFA, is_gpu, is_rdma, rdma_resources
@@ -33,11 +35,13 @@ if TYPE_CHECKING:
     from trainyard.judge.policies.policy import Problem
     from trainyard.judge.policies.queues import Queues, may_be_of, pool_of
     from trainyard.judge.policies.ranks import Ranks, gpus_of, ranks
+    from trainyard.judge.policies.services import all_workloads
     from trainyard.judge.policies.world import Pods, TrainingJob, World
 
 HOMES = {
-    "amounts": ("Need", "is_guaranteed"),
+    "amounts": ("Need", "amount_of", "is_guaranteed"),
     "capacity": ("allocatable", "holds", "offered"),
+    "claims": ("Mounted", "mounted_claims"),
     "classes": ("access_modes", "lacking"),
     "container_texts": ("container_texts",),
     "devices": ("EFA", "is_gpu", "is_rdma", "rdma_resources"),
@@ -52,6 +56,7 @@ HOMES = {
     "policy": ("Problem",),
     "queues": ("Queues", "may_be_of", "pool_of"),
     "ranks": ("Ranks", "gpus_of", "ranks"),
+    "services": ("all_workloads",),
     "places": ("Amount", "Place", "Variable"),
     "world": ("Pods", "TrainingJob", "World"),
 }
@@ -68,6 +73,7 @@ __all__ = [
     "WHOLE_GPUS",
     "Amount",
     "Manifest",
+    "Mounted",
     "Need",
     "Place",
     "Pods",
@@ -80,7 +86,9 @@ __all__ = [
     "World",
     "access_modes",
     "aligning",
+    "all_workloads",
     "allocatable",
+    "amount_of",
     "arguments",
     "command_lines",
     "container_texts",
@@ -100,6 +108,7 @@ __all__ = [
     "launched",
     "may_be_of",
     "meant_key",
+    "mounted_claims",
     "odd_characters",
     "offered",
     "pool_of",
@@ -109,6 +118,7 @@ __all__ = [
     "selected_pools",
     "strings",
     "texts",
+    "traffic",
     "unheld",
     "upside_down",
     "whole_number",
@@ -117,6 +127,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Import what a policy asks for."""
+    if name == "traffic":
+        return import_module("trainyard.judge.policies.traffic")
     for home, names in HOMES.items():
         if name in names:
             return getattr(import_module(f"trainyard.judge.policies.{home}"), name)

@@ -61,3 +61,11 @@ def is_guaranteed(spec: Mapping[str, Any]) -> bool:
     and the pod as a whole has none.
     """
     return Pod.of(spec).pinned
+
+
+def amount_of(value: Any) -> Decimal | None:
+    """Return the amount that a quantity says; None where it is none."""
+    try:
+        return Quantity.parse(value).amount if isinstance(value, (str, int, float)) else None
+    except ValueError:
+        return None

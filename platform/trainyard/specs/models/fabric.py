@@ -40,6 +40,12 @@ def no_capability(value: Any) -> Any:
 Guid = Annotated[StrictStr, Form(r"[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){7}", "a GUID such as 02:00:00:00:00:00:00:00")]
 PartitionKey = Annotated[StrictStr, Form(r"0x[0-9a-fA-F]{1,4}", "a partition key such as '0x6', in quotes")]
 
+MEMBER = 0x7FFF
+"""The bits of a partition key that name the partition; the highest says full or limited member (IBTA 1.6, 10.9.1).
+
+All of them set are the default partition, which every port is in (opensm doc/partition-config.txt).
+"""
+
 ResourceName = Annotated[
     StrictStr,
     Form(

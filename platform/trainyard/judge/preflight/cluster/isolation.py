@@ -9,14 +9,8 @@ from trainyard.base.rules import Rule
 from trainyard.judge.preflight.subjects import CLUSTER
 from trainyard.render.sizing.fabrics.plan import is_routed, teams
 from trainyard.specs.models.cluster import Cluster
-from trainyard.specs.models.fabric import Fabric
+from trainyard.specs.models.fabric import MEMBER, Fabric
 from trainyard.specs.sources import Source
-
-MEMBER = 0x7FFF
-"""The bits of a partition key that name the partition; the highest says full or limited member (IBTA 1.6, 10.9.1).
-
-All of them set are the default partition, which every port is in (opensm doc/partition-config.txt).
-"""
 
 SHARED = Rule(
     id="sec-vf-vlan",

@@ -27,6 +27,7 @@ from trainyard.judge.policies.world import World
 from trainyard.judge.preflight.cluster import inventory, networks, shares
 from trainyard.judge.preflight.job import origins, tenants
 from trainyard.judge.preflight.job.rendered import Objects, manifest
+from trainyard.render import clusters
 from trainyard.render.clusters import platform, team
 from trainyard.render.kinds import Resolved
 from trainyard.render.operators import kueue
@@ -215,11 +216,21 @@ def from_job(objects: Objects, problem: Problem, said: Callable[[Objects], set[s
     return origins.in_fields(problem.place, objects.run.run.job)
 
 
+NAMED_BY_PODS = frozenset({"PersistentVolumeClaim", "ConfigMap", "Secret"})
+"""Kinds of the repository's own objects that pods name."""
+
+
 def surroundings(specs: Specs, cluster: str, teams: Iterable[str]) -> tuple[Manifest, ...]:
-    """Return the other objects of the cluster for runs of these teams: queues with their Kueue, volumes, networks."""
+    """Return the other objects of the cluster for runs of these teams: queues with their Kueue, volumes, networks.
+
+    Of the repository's own objects those are among them that pods name: claims, ConfigMaps and Secrets.
+    """
     found = list(platform.resources(specs.clusters[cluster]))
+    added: list[Manifest] = []
     for name in sorted(teams):
         if name in specs.teams:
             found += team.resources(cluster, specs.clusters[cluster], name, specs.teams[name])
+            added += (Manifest(Document("", 0, item), dict(item)) for item in clusters.of_team(specs, cluster, name))
     config = kueue.configuration(specs.clusters[cluster])
-    return (*map(manifest, found), *([Manifest(Document("", 0, config), config)] if config else []))
+    near = (one_manifest for one_manifest in added if one_manifest.kind in NAMED_BY_PODS)
+    return (*map(manifest, found), *near, *([Manifest(Document("", 0, config), config)] if config else []))

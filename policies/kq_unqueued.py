@@ -1,0 +1,41 @@
+"""Pods with GPUs beside the runs are counted: they are queued, or the pool keeps them out of its quota.
+
+Why: Quota promises every GPU of a pool to runs. A GPU that a notebook takes is missing on its node. So a run of
+ whole nodes is admitted, and its last pod stays Pending.
+Fix: add the label kueue.x-k8s.io/queue-name, or lower the quotas and waive this.
+Source: kubernetes-sigs/kueue v0.19.2 site/content/en/docs/tasks/run; docs/queueing.md
+"""
+
+from collections.abc import Iterator
+
+from trainyard.checks import QUEUE_LABEL, Pods, Problem, Severity, World, all_workloads, is_gpu
+
+SEVERITY = Severity.WARNING
+VOLCANO = "volcano"
+
+
+def check(world: World) -> Iterator[Problem]:
+    """Look at everything with GPUs on a described cluster; what Volcano places has queues of its own."""
+    if world.inventory is None or not world.inventory.queues:
+        return
+    for job in all_workloads(world):
+        volcano = job.carrier.operator == VOLCANO or job.manifest.get("spec", "schedulerName") == VOLCANO
+        if job.queue_name or job.manifest.holder is not None or job.carrier.idle or job.carrier.makes or volcano:
+            continue
+        for pods in job.pod_sets():
+            if pods.spec.get("schedulerName") == VOLCANO or labelled(pods) or not pods.count:
+                continue
+            for limit in pods.limits(init=False):
+                if is_gpu(limit.resource) and limit.quantity.amount > 0:
+                    message = (
+                        f"{job.manifest.kind} {job.name!r} takes {limit.resource} past the queues"
+                        f", which promise all GPUs to runs; add {QUEUE_LABEL}"
+                    )
+                    yield Problem(limit.place, message)
+                    break
+
+
+def labelled(pods: Pods) -> bool:
+    """Whether the pods themselves are queued."""
+    labels = pods.manifest.get(*pods.template, "metadata", "labels")
+    return isinstance(labels, dict) and QUEUE_LABEL in labels

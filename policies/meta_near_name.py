@@ -1,0 +1,70 @@
+"""Schedulers, runtime classes and GPUs that pods name have the names that they are known by.
+
+Why: Kubernetes takes any name. A pod with a mistyped scheduler or GPU stays Pending for ever. One with a mistyped
+ runtime class is never created.
+Fix: write the name that was meant.
+Source: NVIDIA/gpu-operator v26.7.0 controllers/object_controls.go (runtime classes); NVIDIA/k8s-device-plugin v0.20.0
+ docs/gpu-feature-discovery (nvidia.com/gpu.product is the name of nvidia-smi with dashes)
+"""
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+from trainyard.checks import Place, Pods, Problem, Severity, World
+
+SEVERITY = Severity.WARNING
+
+KNOWN = {
+    "schedulerName": ("default-scheduler", "volcano", "kai-scheduler", "scheduler-plugins-scheduler", "yunikorn"),
+    "runtimeClassName": ("nvidia", "nvidia-cdi", "nvidia-legacy", "gvisor", "kata", "kata-qemu", "runc", "crun"),
+}
+"""Names that operators and distributions give."""
+
+PRODUCT = "nvidia.com/gpu.product"
+
+SOLD = {
+    "NVIDIA-H100-SXM5-80GB": "NVIDIA-H100-80GB-HBM3",
+    "NVIDIA-H100-SXM": "NVIDIA-H100-80GB-HBM3",
+    "NVIDIA-H100-SXM5": "NVIDIA-H100-80GB-HBM3",
+    "NVIDIA-H100-SXM-80GB": "NVIDIA-H100-80GB-HBM3",
+    "NVIDIA-H200-SXM": "NVIDIA-H200",
+    "NVIDIA-H200-SXM-141GB": "NVIDIA-H200",
+    "NVIDIA-A100-80GB-SXM4": "NVIDIA-A100-SXM4-80GB",
+    "NVIDIA-A100-80GB": "NVIDIA-A100-SXM4-80GB",
+    "NVIDIA-V100-SXM2-32GB": "Tesla-V100-SXM2-32GB",
+    "NVIDIA-V100-SXM2-16GB": "Tesla-V100-SXM2-16GB",
+    "NVIDIA-T4": "Tesla-T4",
+}
+"""Names of data sheets that no label has, each with the label of the GPU (nvidia-smi, drivers R535 to R580)."""
+
+
+def check(world: World) -> Iterator[Problem]:
+    """Look at what pods of every workload ask for by name."""
+    for job in world.workloads():
+        for pods in job.pod_sets():
+            yield from misspelt(pods)
+
+
+def misspelt(pods: Pods) -> Iterator[Problem]:
+    """Yield names that nearly are known ones, and GPUs that have another name."""
+    for field, known in KNOWN.items():
+        name = pods.spec.get(field)
+        if isinstance(name, str) and name not in known and (near := get_close_matches(name, known, 1, 0.85)):
+            message = f"{field} is {name!r}, which nothing known has; did you mean {near[0]!r}?"
+            yield Problem(pods.place("spec", field), message)
+    for path, value in wanted_products(pods):
+        if value.removesuffix("-SHARED") in SOLD:
+            yield Problem(
+                Place(pods.manifest, path),
+                f"no node is labelled {value!r}; use {SOLD[value.removesuffix('-SHARED')]!r}",
+            )
+
+
+def wanted_products(pods: Pods) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Yield the products that pods select nodes by, each with its place."""
+    spec = (*pods.template, "spec")
+    yield from pods.manifest.at(*spec, "nodeSelector", PRODUCT, of=str)
+    required = ("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms", "*")
+    for path, term in pods.manifest.at(*spec, *required, "matchExpressions", "*", of=dict):
+        if term.get("key") == PRODUCT and term.get("operator") == "In":
+            yield from pods.manifest.at(*path, "values", "*", of=str)
