@@ -28,8 +28,10 @@ CLUSTER_SCOPED = frozenset(
         "CertificateSigningRequest",
         "ClusterRole",
         "ClusterRoleBinding",
+        "ClusterTrustBundle",
         "CustomResourceDefinition",
         "DeviceClass",
+        "DeviceTaintRule",
         "FlowSchema",
         "IPAddress",
         "IngressClass",
@@ -48,6 +50,7 @@ CLUSTER_SCOPED = frozenset(
         "SelfSubjectRulesReview",
         "ServiceCIDR",
         "StorageClass",
+        "StorageVersionMigration",
         "SubjectAccessReview",
         "TokenReview",
         "ValidatingAdmissionPolicy",
@@ -57,7 +60,7 @@ CLUSTER_SCOPED = frozenset(
         "VolumeAttributesClass",
     }
 )
-"""What OpenAPI does not say without its paths; as the discovery of Kubernetes 1.34 to 1.36 has it."""
+"""What OpenAPI does not say without its paths; as the discovery of Kubernetes 1.34 to 1.37 has it."""
 
 SCALE = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
 SCALABLE = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"})

@@ -96,6 +96,7 @@ def _device_requests(spec: Object, minor: int) -> None:
 
 
 def _device_request(asked: Object, minor: int) -> None:
+    asked.pop("derivedAttributes", None)
     fill(asked, "allocationMode", "ExactCount")
     if asked["allocationMode"] == "ExactCount":
         fill(asked, "count", 1)
