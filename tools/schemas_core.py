@@ -102,6 +102,9 @@ NOT_REQUIRED = {
 }
 """Fields that OpenAPI requires, for Go always writes them, and a kube-apiserver 1.35.4 accepts objects without."""
 
+OPEN = frozenset({"apiextensions.v1.CustomResourceSubresourceStatus", "meta.v1.FieldsV1", "runtime.RawExtension"})
+"""Types without fields that may hold anything; any other such type is a choice that has nothing to say."""
+
 ABSENT_KEYS = "x-trainyard-absent-keys"
 
 
@@ -259,7 +262,7 @@ def node(
             out[key] = node(components, schema[key], nullable=key != "items")
     if keys := absent_keys(components, schema):
         out[ABSENT_KEYS] = keys
-    if "properties" in out:
+    if "properties" in out or (name and name not in OPEN and out.get("type") == "object"):
         out.setdefault("additionalProperties", False)
     if "type" in out and (nullable or name):
         types = out["type"]

@@ -88,7 +88,8 @@ def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Itera
         yield from slicefeatures.check_spec(spec)
         for index, device in each(spec, "devices"):
             apart = flag(spec, "perDeviceNodeSelection")
-            yield from slicefeatures.check_device(device, ("spec", "devices", index), apart=apart)
+            at = ("spec", "devices", index)
+            yield from slicefeatures.check_device(device, at, apart=apart, minor=minor(kubernetes))
     if old is not None:
         before = inner(old, "spec")
         for field in ("driver", "nodeName"):
