@@ -48,6 +48,9 @@ _SELECTS = ("Disabled", "Max", "Min")
 _ZERO_MINOR = 37
 """From here on nobody needs to have a replica (gate HPAScaleToZero)."""
 _OF_ZERO = ("Object", "External")
+_NEEDS_OTHERS = "scaling to zero replicas needs an Object or External metric"
+_METRICS_OF_V1 = "autoscaling.alpha.kubernetes.io/metrics"
+"""Where version v1 keeps the metrics that its fields cannot say (pkg/apis/autoscaling/v1/conversion.go)."""
 _LONGEST_WINDOW = 3600
 _LONGEST_PERIOD = 1800
 _SCALE_POLICIES = {
@@ -103,11 +106,13 @@ def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Itera
         percent = number(spec, "targetCPUUtilizationPercentage")
         if percent is not None and percent < 1:
             yield METRIC.invalid(("spec", "targetCPUUtilizationPercentage"), percent, "must be greater than 0")
+        if low == 0 and _METRICS_OF_V1 not in inner(value, "metadata", "annotations"):
+            yield METRIC.forbidden(("spec", "minReplicas"), _NEEDS_OTHERS)
         return
     for index, metric in each(spec, "metrics"):
         yield from _check_metric(metric, ("spec", "metrics", index))
     if low == 0 and not any(metric.get("type") in _OF_ZERO for _, metric in each(spec, "metrics")):
-        yield METRIC.forbidden(("spec", "metrics"), "scaling to zero replicas needs an Object or External metric")
+        yield METRIC.forbidden(("spec", "metrics"), _NEEDS_OTHERS)
     for direction in ("scaleUp", "scaleDown"):
         if (rules := child(inner(spec, "behavior"), direction)) is not None:
             yield from _check_rules(rules, ("spec", "behavior", direction))
