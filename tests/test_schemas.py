@@ -20,7 +20,7 @@ from tool import tool
 from trainyard.upstream.apiserver.catalog import crd, schemas
 from trainyard.upstream.apiserver.catalog.releases import Shelf
 
-MINORS = ("1.34", "1.35", "1.36")
+MINORS = ("1.34", "1.35", "1.36", "1.37")
 LIMIT_BYTES = 2 * 1024 * 1024
 
 

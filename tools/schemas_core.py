@@ -28,8 +28,10 @@ CLUSTER_SCOPED = frozenset(
         "CertificateSigningRequest",
         "ClusterRole",
         "ClusterRoleBinding",
+        "ClusterTrustBundle",
         "CustomResourceDefinition",
         "DeviceClass",
+        "DeviceTaintRule",
         "FlowSchema",
         "IPAddress",
         "IngressClass",
@@ -48,6 +50,7 @@ CLUSTER_SCOPED = frozenset(
         "SelfSubjectRulesReview",
         "ServiceCIDR",
         "StorageClass",
+        "StorageVersionMigration",
         "SubjectAccessReview",
         "TokenReview",
         "ValidatingAdmissionPolicy",
@@ -57,7 +60,7 @@ CLUSTER_SCOPED = frozenset(
         "VolumeAttributesClass",
     }
 )
-"""What OpenAPI does not say without its paths; as the discovery of Kubernetes 1.34 to 1.36 has it."""
+"""What OpenAPI does not say without its paths; as the discovery of Kubernetes 1.34 to 1.37 has it."""
 
 SCALE = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
 SCALABLE = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"})
@@ -98,6 +101,9 @@ NOT_REQUIRED = {
     "storage.v1.TokenRequest": {"audience"},
 }
 """Fields that OpenAPI requires, for Go always writes them, and a kube-apiserver 1.35.4 accepts objects without."""
+
+OPEN = frozenset({"apiextensions.v1.CustomResourceSubresourceStatus", "meta.v1.FieldsV1", "runtime.RawExtension"})
+"""Types without fields that may hold anything; any other such type is a choice that has nothing to say."""
 
 ABSENT_KEYS = "x-trainyard-absent-keys"
 
@@ -256,7 +262,7 @@ def node(
             out[key] = node(components, schema[key], nullable=key != "items")
     if keys := absent_keys(components, schema):
         out[ABSENT_KEYS] = keys
-    if "properties" in out:
+    if "properties" in out or (name and name not in OPEN and out.get("type") == "object"):
         out.setdefault("additionalProperties", False)
     if "type" in out and (nullable or name):
         types = out["type"]

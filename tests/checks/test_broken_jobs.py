@@ -13,7 +13,7 @@ from command import call
 from conftest import ROOT
 from trainyard.judge.checks.validate import strangers
 
-RELEASES = ("1.34", "1.35", "1.36")
+RELEASES = ("1.34", "1.35", "1.36", "1.37")
 
 JOB = """\
 apiVersion: batch/v1

@@ -80,7 +80,7 @@ def test_problems_stand_where_the_server_sees_them(file: str) -> None:
 def test_recorded_objects_pass() -> None:
     """The objects that the cases start from are valid in every release."""
     for name, base in bases().items():
-        for kubernetes in ("1.34", "1.35", "1.36"):
+        for kubernetes in ("1.34", "1.35", "1.36", "1.37"):
             assert judged(base, kubernetes=kubernetes) == [], (name, kubernetes)
 
 

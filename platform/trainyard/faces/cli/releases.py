@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import typer
 from trainyard.faces.cli._options import PLAIN, ROOT
 from trainyard.faces.cli._out import data, page
 
-EXAMPLES = ("trainyard releases", "trainyard releases kueue")
+EXAMPLES = ("trainyard releases", "trainyard releases kueue", "trainyard releases kubernetes")
 
 GAP = 2
 """Spaces between columns."""
@@ -37,7 +38,7 @@ def command(
         data(json.dumps(chosen, indent=1))
     else:
         width = max(len(item["name"]) for item in chosen) + GAP
-        page("\n".join(line(item, width) for item in chosen))
+        page("\n".join(line(item, width) for item in chosen) + ("\n".join(told(chosen)) if operator else ""))
     return 0
 
 
@@ -45,6 +46,18 @@ def line(project: dict[str, Any], width: int) -> str:
     """Return a project with its releases, and the Kubernetes that each is said to work on."""
     releases = "; ".join(f"{release['version']}{kubernetes(release)}" for release in project["releases"])
     return f"{project['name']:<{width}}{releases} ({project['use']})"
+
+
+def told(projects: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield what each release decides otherwise than the one before it, in lines, each after a break."""
+    for one_release in (one_release for project in projects for one_release in project["releases"]):
+        if changes := one_release.get("changes"):
+            yield ""
+            yield f"\nchanges in {one_release['version']}:"
+            for change in changes:
+                gate = f" ({change['gate']})" if change["gate"] else ""
+                where = " ".join(filter(None, (change["kind"], change["field"])))
+                yield f"  {change['word']:<9} {where}: {change['says']}{gate}"
 
 
 def kubernetes(release: dict[str, Any]) -> str:

@@ -27,7 +27,7 @@ def build(run: Resolved) -> Iterator[Resource]:
         channel = {"allocationMode": "Single", "resourceClaimTemplate": {"name": nvlink.domain(run.run.name)}}
         yield make_object(run, f"{GROUP}/v1beta1", DOMAIN, at=("pool",), spec={"numNodes": 0, "channel": channel})
     together = run.kind.gang(run)
-    if run.run.cluster.gang is not None and together:
+    if gang.is_coscheduled(run.run.cluster) and together:
         spec = {"minMember": sum(together.values()), "scheduleTimeoutSeconds": gang.PATIENCE}
         yield make_object(run, f"{gang.GROUP}/v1alpha1", gang.KIND, at=("nodes",), spec=spec)
 
@@ -35,5 +35,5 @@ def build(run: Resolved) -> Iterator[Resource]:
 def kinds(cluster: Cluster) -> frozenset[str]:
     """Return the kinds of such objects that runs on the cluster may have, as `group/Kind`."""
     spanning = any(nvlink.spans(cluster, pool) for pool in cluster.pools.values())
-    found = {f"{GROUP}/{DOMAIN}": spanning, f"{gang.GROUP}/{gang.KIND}": cluster.gang is not None}
+    found = {f"{GROUP}/{DOMAIN}": spanning, f"{gang.GROUP}/{gang.KIND}": gang.is_coscheduled(cluster)}
     return frozenset(kind for kind, there in found.items() if there)

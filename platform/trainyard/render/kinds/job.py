@@ -14,7 +14,7 @@ from trainyard.render.kinds.base import NOT_WORTH_A_RETRY, Kind, Resolved
 from trainyard.render.kinds.behaviour import Behaviour
 from trainyard.render.kinds.objects import files, make_object, pod, queued
 from trainyard.render.launchers import Role, Wiring
-from trainyard.render.parts import network
+from trainyard.render.parts import gang, network
 from trainyard.render.parts.health import by_conditions
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing.roles import at_once
@@ -97,6 +97,7 @@ class Job(Kind):
         else:
             backoff = run.sizing.restarts.value * role.pods
             spec = indexed_job(run, role, backoff=backoff, disrupted="Ignore", subdomain=name if several else None)
+            spec |= gang.native(run.run, role.pods)
         if run.launch.led:
             spec["successPolicy"] = FIRST
         yield queued(run, spec, annotations=partial_admission(run))

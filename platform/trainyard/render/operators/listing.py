@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from trainyard.base.versions import order
 from trainyard.render.operators import operators
+from trainyard.specs.changes import Change, changes_of
 from trainyard.specs.releases import Facts, releases
 from trainyard.upstream.apiserver.catalog.releases import CORE, Shelf
 
@@ -35,12 +37,13 @@ def project(name: str, facts: Facts | None, shelf: Shelf) -> dict[str, Any]:
         "name": name,
         "use": use,
         "chart": {"repository": chart.repository, "name": chart.name} if chart else None,
-        "releases": [release(version, facts) for version in known],
+        "releases": [release(version, facts, changes_of(name, version)) for version in known],
     }
 
 
-def release(version: str, facts: Facts | None) -> dict[str, Any]:
-    """Return one release, with the Kubernetes that upstream says it works on."""
+def release(version: str, facts: Facts | None, changed: Sequence[Change] = ()) -> dict[str, Any]:
+    """Return one release, with the Kubernetes that upstream says it works on, and what it decides otherwise."""
     known = facts.releases.get(version) if facts else None
     oldest, newest = (known.kubernetes.oldest, known.kubernetes.newest) if known else (None, None)
-    return {"version": version, "kubernetes": {"oldest": oldest, "newest": newest}}
+    found: dict[str, Any] = {"version": version, "kubernetes": {"oldest": oldest, "newest": newest}}
+    return {**found, "changes": [change.model_dump() for change in changed]} if changed else found

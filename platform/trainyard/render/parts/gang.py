@@ -1,4 +1,4 @@
-"""Gangs whose pods are bound to nodes all at once or not at all: by scheduler-plugins' Coscheduling.
+"""Gangs whose pods are bound to nodes all at once or not at all: by scheduler-plugins' Coscheduling or natively.
 
 Kueue counts quota and, without a topology, no nodes: two gangs that it admits may each get half of the nodes that they
 need, and wait for each other. The second scheduler binds no pod of a group before so many of it have found a node.
@@ -33,6 +33,25 @@ def least(run: Run, sizing: Sizing) -> dict[str, int]:
     return found if run.job.min_nodes is None else {**found, WORKER: run.job.min_nodes}
 
 
+def is_coscheduled(cluster: Cluster) -> bool:
+    """Whether scheduler-plugins binds the gangs of a cluster, by a group and a label."""
+    return cluster.gang == "coscheduling"
+
+
+def native(run: Run, pods: int) -> dict[str, object]:
+    """Return what a Job says of its gang where kube-scheduler binds it; nothing where it does not, or is no gang.
+
+    The Job controller makes Workload and PodGroup of it, and counts all pods unless a number is said; a number above
+    parallelism is refused. The group is preempted as a whole. Facts: kubernetes v1.37.2 pkg/apis/batch/validation,
+    pkg/controller/job/job_scheduling_manager.go.
+    """
+    if run.cluster.gang != "native" or run.job.array is not None or pods < 2:
+        return {}
+    least = run.job.min_nodes
+    gang = {} if least is None else {"minCount": least}
+    return {"scheduling": {"schedulingPolicy": {"gang": gang}, "disruptionMode": {"all": {}}}}
+
+
 def scheduler(cluster: Cluster) -> str:
     """Return the name of the scheduler that binds gangs."""
     choice = cluster.operators.get(OPERATOR)
@@ -42,6 +61,6 @@ def scheduler(cluster: Cluster) -> str:
 
 def placing(run: Run) -> Placing:
     """Return how a pod of a gang gets to its node."""
-    if run.cluster.gang is None:
+    if not is_coscheduled(run.cluster):
         return BY_KUEUE
     return Placing({"schedulerName": scheduler(run.cluster)}, {LABEL: run.name})

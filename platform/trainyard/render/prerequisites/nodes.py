@@ -51,6 +51,15 @@ def release(site: Site) -> Iterator[Prerequisite]:
         "upgrade the cluster, or correct the field",
         ServerMinor(minor),
     )
+    if gates := site.cluster.feature_gates:
+        on = ",".join(f"{gate}=true" for gate in gates)
+        yield Prerequisite(
+            f"API server, controller manager and scheduler run with `--feature-gates={on}`, and the API server with "
+            "`--runtime-config=scheduling.k8s.io/v1beta1=true`",
+            "without them the API server leaves out what Jobs say of their gang, and pods start one by one",
+            ("featureGates",),
+            "set the flags in the control plane, or remove `gang` and the field",
+        )
 
 
 def pools(site: Site) -> Iterator[Prerequisite]:

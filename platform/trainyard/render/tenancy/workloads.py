@@ -38,6 +38,8 @@ from trainyard.upstream.workloads import Carrier, Template, carriers
 
 OFF = only(False)
 
+GANG = Fields("a gang", dict.fromkeys(("disruptionMode", "schedulingPolicy"), ANY), {"resourceClaims": "devices"})
+"""What a Job says of its gang, which API servers know from Kubernetes 1.37 on; its claims of devices are not a run's."""
 JOB = known_shape(
     "a Job",
     *("activeDeadlineSeconds", "backoffLimit", "backoffLimitPerIndex", "completionMode", "completions"),
@@ -45,6 +47,7 @@ JOB = known_shape(
     "ttlSecondsAfterFinished",
     about={**HELD, "selector": "controller", "manualSelector": "controller"},
     manualSelector=OFF,
+    scheduling=GANG,
     selector=SERVED,
     suspend=ANY,
     template=POD,

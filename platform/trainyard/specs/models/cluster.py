@@ -54,8 +54,11 @@ class Cidrs(Spec):
     """Addresses of nodes."""
 
 
-Gang = Literal["coscheduling"]
+Gang = Literal["coscheduling", "native"]
 """Who binds the pods of a gang all at once or not at all, where the cluster has no topology by which Kueue would."""
+
+Gate = Literal["GenericWorkload", "WorkloadWithJob"]
+"""Feature gates of Kubernetes that are off by default, and by which rendered objects change."""
 
 
 class Unlisted(Spec):
@@ -140,8 +143,10 @@ class Cluster(Spec):
     queues: dict[Name, Queue] = {}
     """Queues, by name."""
     gang: Gang | None = None
-    """`coscheduling`: scheduler-plugins binds all pods of a run together; without it, Kueue does so only with a
-    topology."""
+    """`coscheduling`: scheduler-plugins binds all pods of a run together; `native`: kube-scheduler does so for plain
+    Jobs, by `featureGates`; without either, Kueue does so only with a topology."""
+    feature_gates: tuple[Gate, ...] = ()
+    """Feature gates that are on in API server, controller manager and scheduler, although Kubernetes has them off."""
     pipelines: Pipelines | None = None
     """The Kubeflow Pipelines that runs jobs with `after` in their order; default: none."""
     recovery_minutes: Amount | None = None

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import get_args
 
 from trainyard.base.documents import Path
 from trainyard.base.findings import Finding, Severity
 from trainyard.base.rules import Rule
+from trainyard.base.versions import minor
 from trainyard.judge.preflight.subjects import CLUSTER
 from trainyard.render.operators.kueue import Kueue, configuration
 from trainyard.render.operators.kueue_conflicts import CONFIGURATION
 from trainyard.specs import Cluster, Queue
+from trainyard.specs.models.cluster import Gate
 from trainyard.specs.releases.facts import lookup
 from trainyard.specs.sources import Source
 from trainyard.upstream.workloads import carriers
+
+NATIVE_SINCE = 37
+"""Minor release whose Jobs say that they are gangs (kubernetes v1.37.2 pkg/apis/batch/types.go)."""
 
 PROPORTION = "volcano v1.14.1 pkg/scheduler/plugins/proportion/proportion.go"
 
@@ -57,6 +63,14 @@ PRIORITY = Rule(
     fix="lower the priority",
     source="kubernetes v1.35 pkg/apis/scheduling/types.go HighestUserDefinablePriority",
 )
+NATIVE = Rule(
+    id="pairing/native-gang",
+    title="Native gangs have a Kubernetes that knows them, and their feature gates.",
+    why="the API server would leave out spec.scheduling of Jobs without a word, and pods would start one by one",
+    fix="use kubernetes 1.37, turn both gates on in the control plane, and name them in featureGates",
+    source="kubernetes v1.37.2 pkg/features/kube_features.go; pkg/api/job/util.go DropDisabledFields",
+    layer="pairing",
+)
 PLACED = Rule(
     id="to1-gang-placed",
     title="The cluster sets gang only where Kueue does not place pods already.",
@@ -95,9 +109,28 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
     if queues:
         yield from check_priorities(cluster, source)
         yield from check_gates(cluster, source)
+    yield from check_native(cluster, source)
     if cluster.gang is not None and cluster.topology:
         message = f"gang is {cluster.gang!r}, but Kueue already places pods by the cluster's topology; remove gang"
         yield PLACED.at(source, ("gang",), message)
+
+
+def check_native(cluster: Cluster, source: Source) -> Iterator[Finding]:
+    """Yield native gangs without what makes them: a release, and gates that are off by default."""
+    new = minor(cluster.kubernetes) >= NATIVE_SINCE
+    if cluster.feature_gates and not new:
+        message = f"featureGates are of Kubernetes 1.{NATIVE_SINCE}, but kubernetes is {cluster.minor!r}; remove them"
+        yield NATIVE.at(source, ("featureGates",), message, key=True)
+    if cluster.gang != "native":
+        return
+    if not new:
+        message = f"gang 'native' needs Kubernetes 1.{NATIVE_SINCE}, but kubernetes is {cluster.minor!r}; remove gang"
+        yield NATIVE.at(source, ("gang",), message, shared=[("kubernetes",)])
+        return
+    for gate in get_args(Gate):
+        if gate not in cluster.feature_gates:
+            message = f"gang 'native' needs the feature gate {gate}, which Kubernetes has off; add it to featureGates"
+            yield NATIVE.at(source, ("gang",), message, shared=[("featureGates",)])
 
 
 def check_queue(name: str, queue: Queue, source: Source) -> Iterator[Finding]:

@@ -69,7 +69,7 @@ METADATA: dict[str, Any] = {
     },
     "type": ["object", "null"],
 }
-"""ObjectMeta, as every server of Kubernetes 1.34 to 1.36 publishes it."""
+"""ObjectMeta, as every server of Kubernetes 1.34 to 1.37 publishes it."""
 
 
 SHAPES: Mapping[frozenset[str], tuple[type, ...]] = {

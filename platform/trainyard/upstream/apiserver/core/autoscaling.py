@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.base.versions import minor
 from trainyard.upstream.apiserver.core.amounts import check_quantity, nanos
 from trainyard.upstream.apiserver.core.resourcenames import container_resource_name
 from trainyard.upstream.apiserver.core.shapes import Object, child, count, each, fill_absent, inner, number, text
@@ -44,6 +45,12 @@ METRICS = {
 _ORDER = ("object", "external", "pods", "resource", "containerResource")
 _TARGETS = ("Utilization", "Value", "AverageValue")
 _SELECTS = ("Disabled", "Max", "Min")
+_ZERO_MINOR = 37
+"""From here on nobody needs to have a replica (gate HPAScaleToZero)."""
+_OF_ZERO = ("Object", "External")
+_NEEDS_OTHERS = "scaling to zero replicas needs an Object or External metric"
+_METRICS_OF_V1 = "autoscaling.alpha.kubernetes.io/metrics"
+"""Where version v1 keeps the metrics that its fields cannot say (pkg/apis/autoscaling/v1/conversion.go)."""
 _LONGEST_WINDOW = 3600
 _LONGEST_PERIOD = 1800
 _SCALE_POLICIES = {
@@ -80,11 +87,11 @@ def default(value: Object, minor: int) -> None:
             rules.pop("tolerance", None)
 
 
-def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:  # noqa: ARG001  # one signature for all kinds
+def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:
     """Yield the problems with a HorizontalPodAutoscaler of any version."""
     spec, before = inner(value, "spec"), inner(old or {}, "spec")
     low, high = number(spec, "minReplicas"), number(spec, "maxReplicas") or 0
-    floor = 0 if number(before, "minReplicas") == 0 else 1
+    floor = 0 if number(before, "minReplicas") == 0 or minor(kubernetes) >= _ZERO_MINOR else 1
     if low is not None and low < floor:
         yield SCALER.invalid(("spec", "minReplicas"), low, f"must be greater than or equal to {floor}")
     if high < 1:
@@ -99,9 +106,13 @@ def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Itera
         percent = number(spec, "targetCPUUtilizationPercentage")
         if percent is not None and percent < 1:
             yield METRIC.invalid(("spec", "targetCPUUtilizationPercentage"), percent, "must be greater than 0")
+        if low == 0 and _METRICS_OF_V1 not in inner(value, "metadata", "annotations"):
+            yield METRIC.forbidden(("spec", "minReplicas"), _NEEDS_OTHERS)
         return
     for index, metric in each(spec, "metrics"):
         yield from _check_metric(metric, ("spec", "metrics", index))
+    if low == 0 and not any(metric.get("type") in _OF_ZERO for _, metric in each(spec, "metrics")):
+        yield METRIC.forbidden(("spec", "metrics"), _NEEDS_OTHERS)
     for direction in ("scaleUp", "scaleDown"):
         if (rules := child(inner(spec, "behavior"), direction)) is not None:
             yield from _check_rules(rules, ("spec", "behavior", direction))

@@ -38,10 +38,11 @@ USAGES = (
 _LEGACY = "kubernetes.io/legacy-unknown"
 _SHORTEST = 600
 _LONGEST_PATH = 253 + 63 + 1
-_PEM = re.compile(
+PEM = re.compile(
     r"(?:^|\n)-----BEGIN ([^\n]*?)-----[ \t]*\r?\n((?:[^\n:]+:[^\n]*\n)*\s*[A-Za-z0-9+/=\s]*?)"
     r"-----END \1-----[ \t]*\r?(?:\n|$)"
 )
+"""A block of PEM: its type, and its body with what headers it has (Go's encoding/pem)."""
 _SEQUENCE, _INTEGER, _BITS = 0x30, 0x02, 0x03
 
 
@@ -101,7 +102,7 @@ def _check_request(spec: Object) -> Iterator[Problem]:
         plain = base64.b64decode(given or "").decode("latin-1")
     except (ValueError, binascii.Error):
         return
-    found = _PEM.search(plain)
+    found = PEM.search(plain)
     if found is None or found[1] != "CERTIFICATE REQUEST":
         yield REQUEST.invalid(("spec", "request"), given or "", "PEM block type must be CERTIFICATE REQUEST")
     elif not is_request(found[2]):

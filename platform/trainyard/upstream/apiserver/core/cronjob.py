@@ -64,6 +64,7 @@ def default(value: Object, minor: int) -> None:
     fill_absent(spec, "successfulJobsHistoryLimit", 3)
     fill_absent(spec, "failedJobsHistoryLimit", 1)
     if (embedded := child(inner(spec, "jobTemplate"), "spec")) is not None:
+        embedded.pop("scheduling", None)
         default_failure_policy(embedded)
         default_template(embedded, minor)
 

@@ -1,6 +1,6 @@
 """Jobs: completion modes, policies on failure and success, and what an update may not change.
 
-Source: k8s.io/kubernetes v1.35.4 pkg/apis/batch/validation/validation.go, compared with v1.34.4 and v1.36.3.
+Source: k8s.io/kubernetes v1.35.4 pkg/apis/batch/validation/validation.go, compared with v1.34.4, v1.36.3 and v1.37.2.
 """
 
 from __future__ import annotations
@@ -96,6 +96,7 @@ def _default_spec(spec: Object, minor: int) -> None:
     failed = spec.get("podFailurePolicy") is not None
     fill_absent(spec, "podReplacementPolicy", "Failed" if failed else "TerminatingOrFailed")
     fill_absent(spec, "manualSelector", False)
+    spec.pop("scheduling", None)
     default_failure_policy(spec)
     default_template(spec, minor)
 

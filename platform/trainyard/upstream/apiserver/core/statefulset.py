@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from trainyard.upstream.apiserver.core.apps import SOURCE, check_counts, check_endless, check_selector, options_for
 from trainyard.upstream.apiserver.core.equality import differs
+from trainyard.upstream.apiserver.core.fractions import amount, check_fraction
 from trainyard.upstream.apiserver.core.persistentvolumeclaim import check_claim_spec
 from trainyard.upstream.apiserver.core.pods.defaults import default_template
 from trainyard.upstream.apiserver.core.pods.template import check_template
@@ -29,6 +30,8 @@ IMMUTABLE = Rule(
     fix="restore the field, or delete the StatefulSet with --cascade=orphan and create it again",
 )
 
+_UNAVAILABLE_MINOR = 37
+"""From here on `maxUnavailable` counts (gate MaxUnavailableStatefulSet)."""
 _CHANGEABLE = frozenset(
     {
         "replicas",
@@ -43,7 +46,7 @@ _CHANGEABLE = frozenset(
 
 
 def default(value: Object, minor: int) -> None:
-    """Default a StatefulSet; `maxUnavailable` is behind a gate that is off."""
+    """Default a StatefulSet; `maxUnavailable` is behind a gate that is off before Kubernetes 1.37."""
     if (spec := child(value, "spec")) is None:
         return
     fill(spec, "podManagementPolicy", "OrderedReady")
@@ -56,7 +59,10 @@ def default(value: Object, minor: int) -> None:
             fill_absent(strategy, "rollingUpdate", {})
         if (rolling := child(strategy, "rollingUpdate")) is not None and strategy["type"] == "RollingUpdate":
             fill_absent(rolling, "partition", 0)
-            rolling.pop("maxUnavailable", None)
+            if minor < _UNAVAILABLE_MINOR:
+                rolling.pop("maxUnavailable", None)
+            else:
+                fill_absent(rolling, "maxUnavailable", 1)
     fill_absent(spec, "persistentVolumeClaimRetentionPolicy", {})
     if (policy := child(spec, "persistentVolumeClaimRetentionPolicy")) is not None:
         fill(policy, "whenDeleted", "Retain")
@@ -108,6 +114,10 @@ def _check_strategy(strategy: Object) -> Iterator[Problem]:
         if partition is not None and partition < 0:
             where = (*path, "rollingUpdate", "partition")
             yield STATEFUL.invalid(where, partition, "must be greater than or equal to 0")
+        unavailable, where = rolling.get("maxUnavailable"), (*path, "rollingUpdate", "maxUnavailable")
+        yield from check_fraction(unavailable, where, STATEFUL)
+        if amount(unavailable) == 0:
+            yield STATEFUL.invalid(where, unavailable, "cannot be 0")
 
 
 def _with_claims(spec: Object, template: Object) -> Object:

@@ -125,6 +125,7 @@ CLUSTER_SCOPED = frozenset(
         ("networking.k8s.io", "ServiceCIDR"),
         ("node.k8s.io", "RuntimeClass"),
         ("resource.k8s.io", "DeviceClass"),
+        ("resource.k8s.io", "DeviceTaintRule"),
         ("resource.k8s.io", "ResourceSlice"),
         ("scheduling.k8s.io", "PriorityClass"),
         ("storage.k8s.io", "CSIDriver"),

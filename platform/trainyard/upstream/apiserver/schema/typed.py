@@ -103,7 +103,7 @@ class Compiler:
         fallback: Check | None = None
         if isinstance(additional, Mapping):
             fallback = self.node(additional, place)
-        elif properties is None or self.loose:
+        elif (properties is None and additional is not False) or self.loose:
             fallback = anything
 
         def compile_child(child: Mapping[str, Any], name: str) -> Check:

@@ -1,6 +1,6 @@
 """What a Kubernetes release allows in pods by its default feature gates, and what an older object may keep.
 
-Source: k8s.io/kubernetes v1.34.4, v1.35.4, v1.36.3 pkg/features/kube_features.go and pkg/api/pod/util.go.
+Source: k8s.io/kubernetes v1.34.4, v1.35.4, v1.36.3, v1.37.2 pkg/features/kube_features.go and pkg/api/pod/util.go.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ class Options:
     any_spread_selector: bool = False
     any_token_path: bool = False
     any_selinux_policy: bool = False
+    any_image: bool = False
 
     @property
     def restart_rules(self) -> bool:
@@ -40,6 +41,11 @@ class Options:
     def restart_all(self) -> bool:
         """Whether a rule may restart the whole pod (gate RestartAllContainersOnContainerExits)."""
         return self.minor >= 36
+
+    @property
+    def image_references(self) -> bool:
+        """Whether image volumes of templates name an image too, as those of Pods always do."""
+        return self.minor >= 37
 
     @property
     def strict_addresses(self) -> bool:
@@ -65,6 +71,7 @@ def keep_options(options: Options, old: Object) -> Options:
             for _ in check_label_selector(constraint.get("labelSelector"), ())
         ),
         any_token_path=any(_odd_token_paths(old)),
+        any_image=any(image is not None and not image.get("reference") for image in _images(old)),
         any_selinux_policy=inner(old, "securityContext").get("seLinuxChangePolicy") is not None,
     )
 
@@ -85,6 +92,10 @@ def _odd_node_values(spec: Object) -> Iterator[bool]:
     for _, term in each(required, "nodeSelectorTerms"):
         for _, expression in each(term, "matchExpressions"):
             yield any(names.label_value(value) for _, value in texts(expression, "values"))
+
+
+def _images(spec: Object) -> Iterator[Object | None]:
+    return (child(volume, "image") for _, volume in each(spec, "volumes"))
 
 
 def _odd_token_paths(spec: Object) -> Iterator[bool]:

@@ -116,7 +116,8 @@ def _check_source(volume: Object, name: str, path: Path, options: Options) -> It
 
 
 def _check_image(source: Object, path: Path, options: Options) -> Iterator[Problem]:
-    if options.is_pod and not source.get("reference"):
+    needs_one = options.is_pod or (options.image_references and not options.any_image)
+    if needs_one and not source.get("reference"):
         yield VOLUME.required((*path, "reference"))
     policy = source.get("pullPolicy")
     if policy and policy not in _POLICIES:

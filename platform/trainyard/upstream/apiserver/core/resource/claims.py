@@ -69,6 +69,8 @@ _MOST_ALTERNATIVES = 8
 _MOST_TOLERATIONS = 16
 _LONGEST = 10 * 1024
 _LONGEST_ID = 32
+_BOTH_MINOR = 37
+"""From here on the second attribute of a constraint is looked at beside the first."""
 Requests = dict[str, set[str]]
 
 
@@ -96,6 +98,7 @@ def _device_requests(spec: Object, minor: int) -> None:
 
 
 def _device_request(asked: Object, minor: int) -> None:
+    asked.pop("derivedAttributes", None)
     fill(asked, "allocationMode", "ExactCount")
     if asked["allocationMode"] == "ExactCount":
         fill(asked, "count", 1)
@@ -164,7 +167,7 @@ def check_claim_spec(spec: Object, path: Path, minor_: int) -> Iterator[Problem]
         seen.add(name)
     yield from _check_size(devices, "constraints", _MOST, path, CONSTRAINT)
     for index, constraint in each(devices, "constraints"):
-        yield from _check_constraint(constraint, known, (*path, "constraints", index))
+        yield from _check_constraint(constraint, known, (*path, "constraints", index), minor_)
     yield from _check_size(devices, "config", _MOST, path, CONFIG)
     for index, config in each(devices, "config"):
         at = (*path, "config", index)
@@ -255,12 +258,12 @@ def check_selectors(owner: Object, path: Path, minor_: int) -> Iterator[Problem]
             yield SELECTOR.invalid((*at, "expression"), expression, detail)
 
 
-def _check_constraint(constraint: Object, known: Requests, path: Path) -> Iterator[Problem]:
+def _check_constraint(constraint: Object, known: Requests, path: Path, minor_: int) -> Iterator[Problem]:
     yield from _check_references(constraint, known, path, CONSTRAINT)
     fields = [field for field in ("matchAttribute", "distinctAttribute") if constraint.get(field) is not None]
     if not fields:
         yield CONSTRAINT.required((*path, "matchAttribute"))
-    for field in fields[:1]:
+    for field in fields if minor_ >= _BOTH_MINOR else fields[:1]:
         if detail := attribute_name(constraint[field], qualified=True):
             yield CONSTRAINT.invalid((*path, field), constraint[field], detail)
 

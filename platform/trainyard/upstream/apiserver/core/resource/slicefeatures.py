@@ -1,4 +1,4 @@
-"""What ResourceSlices may say from Kubernetes 1.36 on: nodes of single devices, shared counters, shares, bindings.
+"""What ResourceSlices may say from Kubernetes 1.36 on: nodes of single devices, shared counters, shares, taints.
 
 Source: k8s.io/kubernetes v1.36.3 pkg/apis/resource/validation/validation.go validateResourceSliceSpec, validateDevice.
 """
@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.upstream.apiserver.core.resource.policies import check_policy
+from trainyard.upstream.apiserver.core.resource.taints import check_taint
 from trainyard.upstream.apiserver.core.selectors import check_node_selector
 from trainyard.upstream.apiserver.core.shapes import Object, child, count, each, flag, inner, text, texts
 from trainyard.upstream.apiserver.meta import names
@@ -29,6 +31,7 @@ DEVICE = Rule(
 PLACES = ("nodeName", "nodeSelector", "allNodes")
 _BINDING = ("bindingConditions", "bindingFailureConditions")
 _MOST_CONDITIONS = 4
+_MOST_TAINTS = 16
 
 
 def check_spec(spec: Object) -> Iterator[Problem]:
@@ -37,18 +40,18 @@ def check_spec(spec: Object) -> Iterator[Problem]:
         yield SLICE.invalid(("spec",), "", "only one of sharedCounters or devices is allowed")
 
 
-def check_device(device: Object, path: Path, *, apart: bool) -> Iterator[Problem]:
+def check_device(device: Object, path: Path, *, apart: bool, minor: int) -> Iterator[Problem]:
     """Yield the problems with a device; `apart` where each device says itself on which nodes it is."""
     given = [field for field in PLACES if device.get(field) is not None]
     if not apart and given:
         yield DEVICE.invalid(path, given, "may only be set where the slice sets perDeviceNodeSelection")
     elif apart:
         yield from _check_places(device, path, given)
-    if not flag(device, "allowMultipleAllocations"):
-        for name, capacity in inner(device, "capacity").items():
-            if isinstance(capacity, dict) and capacity.get("requestPolicy") is not None:
-                at = (*path, "capacity", name, "requestPolicy")
-                yield DEVICE.forbidden(at, "allowMultipleAllocations must be true")
+    yield from _check_capacities(device, path, minor)
+    if count(device, "taints") > _MOST_TAINTS:
+        yield DEVICE.too_many((*path, "taints"), count(device, "taints"), _MOST_TAINTS)
+    for index, taint in each(device, "taints"):
+        yield from check_taint(taint, (*path, "taints", index))
     for field, other in (_BINDING, _BINDING[::-1]):
         if count(device, field) and not count(device, other):
             yield DEVICE.invalid((*path, other), None, f"must be set to use {field}")
@@ -58,6 +61,17 @@ def check_device(device: Object, path: Path, *, apart: bool) -> Iterator[Problem
     for index, used in each(device, "consumesCounters"):
         if detail := names.dns_label(text(used, "counterSet")):
             yield DEVICE.invalid((*path, "consumesCounters", index, "counterSet"), used.get("counterSet"), detail)
+
+
+def _check_capacities(device: Object, path: Path, minor: int) -> Iterator[Problem]:
+    """Yield policies of shares that cannot hold, or that stand at a device which is not shared."""
+    shared = flag(device, "allowMultipleAllocations")
+    for name, capacity in inner(device, "capacity").items():
+        at = (*path, "capacity", name)
+        if isinstance(capacity, dict) and shared:
+            yield from check_policy(capacity, at, minor)
+        elif isinstance(capacity, dict) and capacity.get("requestPolicy") is not None:
+            yield DEVICE.forbidden((*at, "requestPolicy"), "allowMultipleAllocations must be true")
 
 
 def _check_conditions(device: Object, path: Path) -> Iterator[Problem]:

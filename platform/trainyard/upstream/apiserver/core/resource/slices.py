@@ -40,6 +40,10 @@ _PART = r"(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)"
 _SEMVER = re.compile(
     rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(?:-{_PART}(?:\.{_PART})*)?(?:\+[0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*)?", re.ASCII
 )
+_OFF = ("partitionTypeAttribute", "skipNodeOperations")
+"""Gates DRAPartitionableDevicesType, DRAOptionalNodeOperations."""
+_OFF_OF_DEVICES = ("nodeAllocatableResourceMappings", "nodeAllocatableResources")
+"""Gate DRANodeAllocatableResources."""
 _GATED_OF_DEVICES = (
     "allNodes", "allowMultipleAllocations", "bindingConditions", "bindingFailureConditions", "bindsToNode",
     "consumesCounters", "nodeName", "nodeSelector", "taints",
@@ -48,7 +52,16 @@ _GATED_OF_DEVICES = (
 
 def default(value: Object, minor: int) -> None:
     """Drop from a ResourceSlice what the release does not look at."""
-    if minor >= 36 or (spec := child(value, "spec")) is None:
+    if (spec := child(value, "spec")) is None:
+        return
+    for field in _OFF:
+        spec.pop(field, None)
+    for _, device in each(spec, "devices"):
+        for field in _OFF_OF_DEVICES:
+            device.pop(field, None)
+        for _, used in each(device, "consumesCounters"):
+            used.pop("compatibilityGroups", None)
+    if minor >= _WITH_FEATURES:
         return
     for field in ("perDeviceNodeSelection", "sharedCounters"):
         spec.pop(field, None)
@@ -75,7 +88,8 @@ def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Itera
         yield from slicefeatures.check_spec(spec)
         for index, device in each(spec, "devices"):
             apart = flag(spec, "perDeviceNodeSelection")
-            yield from slicefeatures.check_device(device, ("spec", "devices", index), apart=apart)
+            at = ("spec", "devices", index)
+            yield from slicefeatures.check_device(device, at, apart=apart, minor=minor(kubernetes))
     if old is not None:
         before = inner(old, "spec")
         for field in ("driver", "nodeName"):

@@ -1,0 +1,49 @@
+"""What a release decides otherwise than the one before it: a file for each project, as data with sources."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Literal
+
+from pydantic import Field
+
+from trainyard.specs.facts import read_facts
+from trainyard.specs.models.base import Spec, Text
+
+Word = Literal["refused", "accepted", "ignored", "served", "removed", "default", "nodes"]
+"""What becomes of what is named: the server refuses it from then on, accepts it, leaves it out without a word, serves
+the kind, serves it no more, gives another default, or nodes treat pods in another way."""
+
+
+class Change(Spec):
+    """One difference to the release before."""
+
+    word: Word
+    kind: Text
+    """The kind that it is about, as users write it; `kubelet` for what nodes do."""
+    field: Text | None = None
+    """The field, from the kind's root."""
+    says: Text
+    """What changed, in one sentence of lower case without a full stop."""
+    gate: Text | None = None
+    """The feature gate that decides it, whose default changed or that is off."""
+    source: Text
+
+
+class Changes(Spec):
+    """All that is known of one project, by the release that brought it."""
+
+    releases: Mapping[str, tuple[Change, ...]] = Field(default={})
+
+
+@cache
+def changes() -> Mapping[str, Changes]:
+    """Return the changes of each project by name; raises SpecError where a file is damaged."""
+    return read_facts(__name__, Changes, "changes")
+
+
+def changes_of(project: str, release: str) -> tuple[Change, ...]:
+    """Return what a release of a project decides otherwise than the one before; nothing where nothing is known."""
+    known = changes().get(project)
+    return () if known is None else known.releases.get(release, ())
