@@ -77,7 +77,7 @@ class Job:
         attempt.logs.append(log)
         full = None if limit is None else (lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
         with log.open("a") as out:
-            return subprocess.Popen(  # noqa: PLW1509 - the limit is all that it sets
+            return subprocess.Popen(
                 [sys.executable, str(PROGRAM), what], env=env, stdout=out, stderr=out, text=True, preexec_fn=full
             )
 
