@@ -23,7 +23,7 @@ FLUSH = Rule(
     title="A job that saves to local disks first can copy every checkpoint to its volume.",
     why="what is only on a node's disk is lost with the pod, and half a checkpoint cannot be restored",
     fix="remove checkpoint.flush, or change what the message names",
-    source="docs/storage.md#local-disks-first",
+    source="docs/checkpoints.md",
     layer="run",
 )
 ROOM = Rule(
@@ -31,7 +31,7 @@ ROOM = Rule(
     title="The local disk for checkpoints has room for two of them, and nodes have that disk.",
     why="the program writes the next checkpoint while the last one is copied; a full disk fails the save and the run",
     fix="raise checkpoint.flush.disk, remove it, or save less",
-    source="docs/storage.md#local-disks-first",
+    source="docs/checkpoints.md",
     layer="run",
 )
 AT: Path = ("checkpoint", "flush")
@@ -90,9 +90,7 @@ def check_room(run: Resolved, job: Job, name: str, pool: Pool) -> Iterator[Findi
     field: Path = (*AT, "disk") if checkpoint.flush and checkpoint.flush.disk else ("checkpoint", "size")
     has = size(local.size) if local.storage is not None else available(pool).storage - LAYER
     if room.value < least:
-        message = (
-            f"disk is {binary(room.value)}, but two checkpoints take {binary(least)} on each of {job.nodes} nodes"
-        )
+        message = f"disk is {binary(room.value)}, but two checkpoints take {binary(least)} on each of {job.nodes} nodes"
         yield ROOM.at(run.run.source, field, f"{message}; raise it")
     elif room.value > has:
         message = f"checkpoints need {binary(room.value)} of local disk, but nodes of pool {name!r} have"
