@@ -12,7 +12,7 @@ from trainyard.render.kinds.behaviour import Behaviour
 from trainyard.render.launchers import Launch, Launcher, Role, Wiring
 from trainyard.render.parts import contract, gang, pods, security
 from trainyard.render.parts.objects import Resource
-from trainyard.render.sizing import WORKER, RoleSpec, Sized, Sizing
+from trainyard.render.sizing import WORKER, RoleSpec, Sized, Sizing, saving
 from trainyard.specs import Scheduler
 from trainyard.specs.run import Run, left_out
 from trainyard.upstream.workloads import Carrier, carrier
@@ -61,6 +61,7 @@ class Resolved:
             yield "pools", Sized(" or ".join(self.run.pools), why)
         yield from self.kind.facts(self.run)
         yield from self.sizing.facts()
+        yield from saving.facts(self.run)
         if self.run.job.array is not None:
             yield "array", Sized(f"{self.run.job.array.of}, {self.specs[0].copies} at once", "array of the job")
         yield from security.who(self.run).facts()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from trainyard.render.sizing import Sized, Sizing
+import math
+
+from trainyard.render.sizing import Sized, Sizing, flushing
+from trainyard.render.sizing.saving import save
 from trainyard.specs.run import Run
 
 OF_RUN = ("JOB_NAME", "RUN_NAME", "TEAM")
@@ -33,6 +36,9 @@ def environment(run: Run, sizing: Sizing, *, launcher: str, own_end: int) -> dic
         found[DIR] = Sized(checkpoint.mount_path, "checkpoint.mountPath of the job")
         found[EVERY] = Sized(str(checkpoint.every_minutes), "checkpoint.everyMinutes of the job")
         found[KEEP] = Sized(str(checkpoint.keep), "checkpoint.keep of the job")
+        if checkpoint.flush is not None:
+            why = f"{flushing.KEPT} on the local disk; checkpoint.keep is for the volume"
+            found[KEEP] = Sized(str(flushing.KEPT), why)
     return {**found, GRACE: Sized(str(seconds.value), seconds.origin)}
 
 
@@ -43,9 +49,19 @@ def saving_seconds(run: Run, grace: int, *, launcher: str, own_end: int) -> Size
     """
     notice = run.pool.notice
     has, what = (notice, "notice") if notice is not None and notice < grace else (grace, "grace")
-    seconds = max(1, has - own_end)
+    copying = copy_seconds(run)
+    seconds = max(1, has - own_end - copying)
     less = f" - {own_end} for {launcher} itself" if own_end else ""
+    less += f" - {copying} to copy the checkpoint to the volume" if copying else ""
     return Sized(seconds, f"{seconds} = {what} of {has}{less}")
+
+
+def copy_seconds(run: Run) -> int:
+    """Return the seconds of a pod's grace that are for copying its last checkpoint: twice the expected ones."""
+    checkpoint = run.job.checkpoint
+    if checkpoint is None or checkpoint.flush is None:
+        return 0
+    return math.ceil(2 * save(run, checkpoint, pods=run.job.nodes).flush)
 
 
 def reserved_variables(run: Run) -> frozenset[str]:

@@ -114,7 +114,7 @@ def spec(run: Run, sizing: Sizing, size: RoleSize, process: Process, container: 
         ),
         "initContainers": [
             *map(dict, size.fabric.sidecars),
-            *(complete_container(run, one_container) for one_container in of_job(job) if worker),
+            *(complete_container(run, one_container) for one_container in of_job(job, run.folder) if worker),
         ],
         "containers": [trainer(run, size, process, name=container)],
         "volumes": [

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Mapping
+from importlib import resources
 from typing import Any
 
+from trainyard.base.system.once import once
 from trainyard.render.parts import contract
-from trainyard.render.sizing import RoleSize, disks
+from trainyard.render.sizing import RoleSize, disks, flushing
+from trainyard.render.sizing.node import binary
 from trainyard.specs import File, Job, Pool
 from trainyard.specs.run import Run
 
@@ -37,6 +40,7 @@ def of_job(run: Run, pool: Pool) -> list[dict[str, Any]]:
     """Return the volumes that the job asks for; a claim that several mounts use stands there once."""
     job = run.job
     found: list[dict[str, Any]] = [{"name": SCRATCH, **scratch(job, pool)}] if job.scratch else []
+    found += local_checkpoints(run, pool)
     claims = [job.checkpoint.volume] if job.checkpoint else []
     claims += [dataset.volume for dataset in job.data]
     found += [
@@ -55,14 +59,34 @@ def scratch(job: Job, pool: Pool) -> dict[str, Any]:
     No host path would do: Pod Security refuses it from the level baseline on.
     """
     wanted, storage = disks.scratch(job), disks.storage_of_scratch(job, pool)
-    if wanted is None or storage is None:
-        return {"emptyDir": {"sizeLimit": wanted.size if wanted else None}}
+    return ending_with_pod(wanted.size if wanted else None, storage)
+
+
+def ending_with_pod(size: str | None, storage: str | None) -> dict[str, Any]:
+    """Return a volume of a size that is gone with its pod: a claim of a storage, or else an emptyDir."""
+    if size is None or storage is None:
+        return {"emptyDir": {"sizeLimit": size}}
     spec = {
         "accessModes": ["ReadWriteOnce"],
         "storageClassName": storage,
-        "resources": {"requests": {"storage": wanted.size}},
+        "resources": {"requests": {"storage": size}},
     }
     return {"ephemeral": {"volumeClaimTemplate": {"spec": spec}}}
+
+
+def local_checkpoints(run: Run, pool: Pool) -> list[dict[str, Any]]:
+    """Return the volume on local disks that a job saves to first, and the program that copies from there."""
+    room = flushing.disk_of(run.job)
+    if room is None:
+        return []
+    items = [{"key": launch_key(flushing.PROGRAM_FILE), "path": flushing.PROGRAM_FILE}]
+    return [
+        {
+            "name": flushing.VOLUME,
+            **ending_with_pod(binary(room.value), flushing.storage_of_flush(run.job, pool)),
+        },
+        {"name": flushing.PROGRAM, "configMap": {"name": run.name, "items": items}},
+    ]
 
 
 def has_squashed_volume(run: Run) -> bool:
@@ -91,7 +115,11 @@ def mounts_of_job(run: Run) -> list[dict[str, Any]]:
     """
     job = run.job
     found: list[dict[str, Any]] = [{"name": SCRATCH, "mountPath": SCRATCH_PATH}] if job.scratch else []
-    if job.checkpoint:
+    if job.checkpoint and job.checkpoint.flush is not None:
+        found.append({"name": flushing.VOLUME, "mountPath": job.checkpoint.mount_path})
+        place = {"mountPath": flushing.DURABLE, "subPath": run.folder, "readOnly": True}
+        found.append({"name": claim_name(job.checkpoint.volume), **place})
+    elif job.checkpoint:
         folder = {"subPath": run.folder}
         if job.array is not None:
             folder = {"subPathExpr": f"{run.folder}/$({contract.ARRAY_INDEX})"}
@@ -125,6 +153,12 @@ def key(file: File) -> str:
     return file.source.replace("/", ".")
 
 
+@once
+def flush_program_text() -> str:
+    """Return the program that copies checkpoints, `flush_program.py` beside this module."""
+    return (resources.files("trainyard.render.parts") / "flush_program.py").read_text(encoding="utf-8")
+
+
 def launch_key(name: str) -> str:
     """Return the key of one of the launcher's files in the ConfigMap."""
     return f"{LAUNCH}.{name}"
@@ -133,4 +167,6 @@ def launch_key(name: str) -> str:
 def config_map(run: Run, launch: Mapping[str, str]) -> dict[str, str]:
     """Return the data of the run's ConfigMap: the job's small files, and the launcher's."""
     own = {key(file): run.contents[file.source] for file in run.job.files if file.source in run.contents}
+    if flushing.flush_of(run.job) is not None:
+        own[launch_key(flushing.PROGRAM_FILE)] = flush_program_text()
     return own | {launch_key(name): text for name, text in launch.items()}

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from trainyard.base.quantities import Quantity
+from trainyard.render.sizing import flushing
 from trainyard.render.sizing.base import RoleSize
 from trainyard.render.sizing.roles import WORKER
 from trainyard.specs import Job
@@ -20,13 +21,16 @@ SIDECAR = {CPU: "100m", MEMORY: "128Mi"}
 """What a container of the job's own gets that asks for nothing: so Kueue counts it and the pod stays Guaranteed."""
 
 
-def of_job(job: Job) -> list[Mapping[str, Any]]:
+def of_job(job: Job, folder: str = "") -> list[Mapping[str, Any]]:
     """Return the job's own containers as the init containers that they are rendered as, in their order.
+
+    Those that restore and copy its checkpoints are first; `folder` is where those are in the volume.
 
     Those that run beside the training one are sidecars, which the kubelet ends when that one has ended: among the pod's
     `containers` they would hold a finished job for as long as they run. They start after the job's init containers.
     """
-    return [*job.init_containers, *({**container, "restartPolicy": ALWAYS} for container in job.containers)]
+    beside = ({**container, "restartPolicy": ALWAYS} for container in job.containers)
+    return [*flushing.containers(job, folder), *job.init_containers, *beside]
 
 
 def companions(job: Job) -> list[Mapping[str, Any]]:

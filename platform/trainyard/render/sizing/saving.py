@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from trainyard.render.sizing.node import MI, size
+from trainyard.render.sizing import flushing
+from trainyard.render.sizing.base import Sized
+from trainyard.render.sizing.node import MI, binary, size
 from trainyard.specs.models.job import Checkpoint
 from trainyard.specs.run import Run
 
@@ -23,6 +27,22 @@ class Save:
     speed: str
     stated: bool
     """Whether the cluster's file says how fast the storage is."""
+    flush: float = 0
+    """Seconds of them in which containers copy to the volume, after the program has saved to local disks."""
+
+
+def facts(run: Run) -> Iterator[tuple[str, Sized[str]]]:
+    """Yield the work that a lost node costs at most where checkpoints are copied from local disks, for `explain`."""
+    checkpoint = run.job.checkpoint
+    if checkpoint is None or checkpoint.flush is None:
+        return
+    expected = save(run, checkpoint, pods=run.job.nodes)
+    minutes = math.ceil(checkpoint.every_minutes + expected.seconds / 60)
+    why = f"everyMinutes of {checkpoint.every_minutes} + {math.ceil(expected.seconds)} seconds until"
+    yield (
+        "checkpoint.lost_minutes",
+        Sized(str(minutes), f"at most {minutes} = {why} {checkpoint.size} is on the volume"),
+    )
 
 
 def save(run: Run, checkpoint: Checkpoint, *, pods: int) -> Save:
@@ -33,4 +53,9 @@ def save(run: Run, checkpoint: Checkpoint, *, pods: int) -> Save:
     stated = storage.throughput if storage else None
     rate = max(1, (size(stated) if stated else SLOWEST) * min(pods, nodes) // nodes)
     shown = f"{stated}/s" if stated else "100Mi/s, assumed,"
+    if checkpoint.flush is not None:
+        copied = min(rate, pods * flushing.rate(checkpoint.flush))
+        local, flush = size(checkpoint.size) / (pods * flushing.LOCAL), size(checkpoint.size) / copied
+        speed = f"{binary(flushing.LOCAL)}/s × {pods} nodes to local disks, {binary(copied)}/s to the volume"
+        return Save(local + flush, speed, stated is not None, flush)
     return Save(size(checkpoint.size) / rate, f"{shown} × {min(pods, nodes)}/{nodes} nodes", stated is not None)

@@ -141,6 +141,17 @@ class Topology(Spec):
         return self.required or self.preferred or ""
 
 
+class Flush(Spec):
+    """Saving to local disks first; a container on each node copies every finished checkpoint to the volume."""
+
+    marker: RelativePath = ".metadata"
+    """File that the program writes last into a checkpoint's folder, on the first node."""
+    disk: Room | None = None
+    """Bytes of local disk of each pod for checkpoints; default: three times its share of `size`, at least 1Gi."""
+    bandwidth: Room | None = None
+    """Bytes per second that each node copies at most; default: no limit."""
+
+
 class Checkpoint(Spec):
     """Where, how often and how much the run saves; all runs of the job use the same folder."""
 
@@ -156,6 +167,8 @@ class Checkpoint(Spec):
     """Number of checkpoints that the program keeps; it gets the number as CHECKPOINT_KEEP."""
     folder: JobName | None = None
     """Folder in the volume; default: the job's name. Set it to keep the folder when the job is renamed."""
+    flush: Flush | None = None
+    """Save to local disks of the pool first, and copy from there to the volume; `{}` for the defaults."""
 
 
 class Dataset(Spec):

@@ -16,6 +16,7 @@ from trainyard.judge.preflight.subjects import JOB, PLACED, OneJob
 from trainyard.render.kinds import kinds
 from trainyard.render.launchers import launchers
 from trainyard.render.parts.storage import LAUNCH_FOLDER
+from trainyard.render.sizing.flushing import DURABLE
 from trainyard.render.sizing.roles import at_once
 from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.models.job import Job
@@ -109,6 +110,8 @@ def check_mounts(one: OneJob) -> Iterator[Finding]:
     taken = {"/dev/shm": "shared memory", LAUNCH_FOLDER: "the launcher", **by_kind}  # noqa: S108 - a path in the pod
     if file.job.scratch:
         taken["/scratch"] = "scratch"
+    if file.job.checkpoint and file.job.checkpoint.flush is not None:
+        taken[DURABLE] = "checkpoint.flush"
     places: dict[str, Path] = {}
     for path, place in targets(file.job):
         target = path.rstrip("/")
