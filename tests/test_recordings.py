@@ -69,7 +69,8 @@ def releases():
     pinned: dict[str, set[str]] = {}
     for chart in PINNED:
         pinned.setdefault(chart["project"], set()).add(chart["version"].removeprefix("v"))
-    return {**pinned, **found, "kubernetes": set(components.KUBERNETES), "helm": {build.release("helm")}}
+    others = {"helm": {build.release("helm")}, "argocd": {components.ARGOCD}}
+    return {**pinned, **found, "kubernetes": set(components.KUBERNETES), **others}
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row["oracle"] != LIBRARY], ids=name)

@@ -12,11 +12,13 @@ import pytest
 from everything import everything, everything_specs
 from make import CLUSTER, make_cluster, make_repository, make_source, make_specs, write_repository
 from trainyard.base.documents import dump
+from trainyard.base.labels import IGNORE_HEALTH
 from trainyard.change.synth.render.processes import Rendering
 from trainyard.render.clusters import folders
 from trainyard.render.clusters.settings import carries, data
 from trainyard.render.kinds import available, kinds
 from trainyard.render.operators import operators
+from trainyard.render.parts.health_of_kinds import known_health
 from trainyard.render.parts.objects import Resource
 from trainyard.specs.load import read_repository
 from trainyard.specs.sources import ExtraFile
@@ -94,6 +96,13 @@ def test_runs_are_synced_exactly_as_measured():
     kinds = [rule["kind"] for rule in found["ignoreDifferences"]]
     assert kinds == [kind.name for kind in available(everything()) if kind.ignore]
     assert {"Job", "JobSet"} <= set(kinds)
+
+
+def test_the_root_is_as_healthy_as_the_platform():
+    """A job that queues or fails is shown at its team, and leaves the health of the root alone."""
+    kept = {name for name, item in of("Application").items() if IGNORE_HEALTH in item.annotations}
+    assert kept == {name for name in of("Application") if name.startswith("test-runs-")}
+    assert "resource.customizations.health.argoproj.io_Application" in data()
 
 
 def test_nothing_that_follows_git_ever_gives_up():
@@ -285,6 +294,8 @@ def named(cluster):
 def test_the_settings_are_health_scripts_and_ignored_fields_alone():
     """No other key of argocd-cm is ours."""
     assert all(key.startswith("resource.customizations.") for key in data())
+    for name, known in known_health().items():
+        assert data()[f"resource.customizations.health.{name.replace('/', '_')}"] == known.script()
     for kind in kinds().values():
         if kind.health:
             assert data()[f"resource.customizations.health.{kind.group}_{kind.object_kind}"] == kind.health

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import lupa
 import pytest
 
+import lua51
 from trainyard.render.kinds import kinds
 
 
@@ -121,10 +121,7 @@ HEALTH = {
 def test_health(shown, status, message):
     """What queues is Suspended, what runs is Progressing, and only the end is Healthy or Degraded."""
     kind, value = shown
-    lua = lupa.LuaRuntime()
-    lua.globals().obj = lua.table_from(value, recursive=True)
-    found = lua.execute(kinds()[kind].health)
-    assert (found.status, found.message) == (status, message)
+    assert lua51.health(kinds()[kind].health or "", value) == (status, message)
 
 
 @pytest.mark.parametrize("kind", sorted(name for name, kind in kinds().items() if kind.carrier.suspend))

@@ -6,9 +6,9 @@ import shlex
 import subprocess
 from typing import Any
 
-import lupa
 import pytest
 
+import lua51
 from everything import OPERATORS, everything
 from make import make_cluster, make_job_file, make_resolved, make_specs, make_team
 from trainyard.judge import preflight
@@ -228,10 +228,8 @@ def test_a_cluster_that_nothing_ends_is_told_so():
 
 def state(value: dict[str, Any], kind: str) -> tuple[str, str]:
     """Return what Argo CD shows of an object."""
-    lua = lupa.LuaRuntime()
-    lua.globals().obj = lua.table_from(value, recursive=True)
-    found = lua.execute(kinds()[kind].health)
-    return found.status, found.message
+    status, message = lua51.health(kinds()[kind].health or "", value)
+    return status, message or ""
 
 
 def said(word: str, **status: Any) -> dict[str, Any]:

@@ -224,7 +224,13 @@ SUBJECTS: Mapping[str, Subject] = {
     ),
     "argocd": Subject(
         ("cluster", "argocd"),
-        (marked("from a commit to pods", "tests/live/test_argocd.py", "tests/live/test_unseen.py", only="argocd"),),
+        (
+            marked(
+                "from a commit to pods, health of every known state",
+                *("tests/live/test_argocd.py", "tests/live/test_unseen.py", "tests/live/test_health.py"),
+                only="argocd",
+            ),
+        ),
         seconds=210,
         cluster=("--operators", OPERATORS),
         argocd=True,

@@ -90,6 +90,7 @@ def networks(text: str, namespace: str) -> Iterator[tuple[str, str]]:
 SYNC_OPTIONS = "argocd.argoproj.io/sync-options"
 SYNC_WAVE = "argocd.argoproj.io/sync-wave"
 COMPARE_OPTIONS = "argocd.argoproj.io/compare-options"
+IGNORE_HEALTH = "argocd.argoproj.io/ignore-healthcheck"
 MANIFEST_PATHS = "argocd.argoproj.io/manifest-generate-paths"
 """Annotations that Argo CD reads (argo-cd v3.5.1 docs/user-guide/annotations-and-labels.md)."""
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trainyard.base.documents import Path, dump
-from trainyard.base.labels import COMPARE_OPTIONS, MANIFEST_PATHS
+from trainyard.base.labels import COMPARE_OPTIONS, IGNORE_HEALTH, MANIFEST_PATHS
 from trainyard.render.clusters import monitors
 from trainyard.render.kinds import available
 from trainyard.render.operators import Operator, Site
@@ -31,6 +31,12 @@ OWN_FOLDER = {MANIFEST_PATHS: "."}
 
 SERVER_SIDE_DIFF = {COMPARE_OPTIONS: "ServerSideDiff=true"}
 """With server-side apply, defaults of definitions would else be differences for ever."""
+
+OWN_HEALTH = {IGNORE_HEALTH: "true"}
+"""The root Application is as healthy as the platform; a job that queues, trains or fails does not change that.
+
+Argo CD reads it from the objects of an Application, which those of the root are (argo-cd v3.2.6 controller/health.go).
+"""
 
 BACKOFF = {"duration": "10s", "factor": 2, "maxDuration": "3m"}
 """Pauses between attempts: 10, 20, 40, 80, 160 seconds, then three minutes each."""
@@ -305,4 +311,4 @@ def runs_app(follower: Follower, team: str) -> App:
     source = follower.folder(f"runs/{team}", recurse=True)
     where = follower.destination(team)
     part = f"runs-{team}"
-    return App(part, part, (), source, where, options, ONCE, ignore=ignore, of=f"team/{team}")
+    return App(part, part, (), source, where, options, ONCE, annotations=OWN_HEALTH, ignore=ignore, of=f"team/{team}")

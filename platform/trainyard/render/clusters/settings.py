@@ -7,6 +7,7 @@ from trainyard.base.labels import PROTECTED
 from trainyard.render.clusters.applications import CERTIFICATES, LOCAL
 from trainyard.render.kinds import kinds
 from trainyard.render.operators import operators
+from trainyard.render.parts.health_of_kinds import known_health
 from trainyard.render.parts.objects import Resource
 from trainyard.specs import Cluster
 from trainyard.specs.sources import Specs
@@ -43,9 +44,10 @@ def resource(cluster: Cluster) -> Resource:
 
 def data() -> dict[str, str]:
     """Return the keys and values of `argocd-cm`: health scripts, and fields to ignore in every Application."""
-    health = {f"{kind.group}_{kind.object_kind}": kind.health for kind in kinds().values() if kind.health}
+    health = {kind.replace("/", "_"): known.script() for kind, known in known_health().items()}
     for operator in operators().values():
         health |= {key.replace("/", "_"): script for key, script in operator.health.items()}
+    health |= {f"{kind.group}_{kind.object_kind}": kind.health for kind in kinds().values() if kind.health}
     found = {f"resource.customizations.health.{key}": script for key, script in health.items()}
     for rule in CERTIFICATES:
         fields = {name: value for name, value in rule.items() if name not in {"group", "kind"}}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 CONDITIONS = """\
 for _, condition in ipairs(status.conditions or {{}}) do
   if condition.status == "True" then
@@ -31,6 +33,93 @@ if obj.status ~= nil and obj.status.{field} ~= nil then
 end
 return hs
 """
+
+READ = """\
+local function read(path)
+  local value = obj.status
+  for _, key in ipairs(path) do
+    if type(value) ~= "table" then
+      return nil
+    end
+    value = value[key]
+  end
+  return value
+end
+"""
+
+WORDS = """\
+local word = read({of})
+if word == nil then
+  return {{status = "Progressing", message = "{waits}"}}
+end
+local hs = {{status = ({verdicts})[tostring(word)] or "Progressing", message = tostring(word)}}
+{tells}\
+return hs
+"""
+
+TELLS = """\
+if hs.status ~= "Healthy" and read({tells}) ~= nil then
+  hs.message = tostring(read({tells}))
+end
+"""
+
+ROWS = """\
+local hs = {{status = "Progressing", message = "{waits}"}}
+local found = {{}}
+for _, condition in ipairs((obj.status or {{}}).conditions or {{}}) do
+  found[condition.type] = condition
+end
+for _, row in ipairs({{
+{rows}
+}}) do
+  local condition = found[row[1]]
+  if condition ~= nil then
+    hs.message = condition.reason or row[1]
+    if condition.message ~= nil and condition.message ~= "" then
+      hs.message = condition.message
+    end
+    if condition.status == row[2] and (row[4] == nil or row[4][condition.reason]) then
+      hs.status = row[3]
+      return hs
+    end
+  end
+end
+return hs
+"""
+
+
+def still() -> str:
+    """Return the script of an object that is well as soon as it is there."""
+    return 'return {status = "Healthy"}\n'
+
+
+def by_words(of: str, verdicts: Mapping[str, str], *, waits: str, tells: str | None = None) -> str:
+    """Return the script of an object that says by one word of its status how it is; unknown words are progress.
+
+    `of` and `tells` are dotted paths in the status: of the word, and of the reason where it is not Healthy.
+    """
+    named = ", ".join(f'["{word}"] = "{verdict}"' for word, verdict in verdicts.items())
+    why = TELLS.format(tells=_path(tells)) if tells else ""
+    return READ + WORDS.format(of=_path(of), verdicts=f"{{{named}}}", waits=waits, tells=why)
+
+
+def by_rows(rows: Sequence[tuple[str, str, str, str]], *, waits: str) -> str:
+    """Return the script of an object that says by conditions how it is; the first row that holds decides.
+
+    A row is type and status of a condition, the health that follows, and the reasons for which it does, if not for all.
+    """
+    return ROWS.format(waits=waits, rows="\n".join(_row(*row) for row in rows))
+
+
+def _row(kind: str, status: str, verdict: str, reasons: str) -> str:
+    """Return a row as Lua writes it."""
+    only = ", ".join(f'["{reason}"] = true' for reason in reasons.split())
+    return f'  {{"{kind}", "{status}", "{verdict}"' + (f", {{{only}}}" if only else "") + "},"
+
+
+def _path(dotted: str) -> str:
+    """Return a dotted path as a list of Lua."""
+    return "{" + ", ".join(f'"{key}"' for key in dotted.split(".")) + "}"
 
 
 def by_conditions(counts: str, shown: str, *, done: str, holder: str = "obj.spec") -> str:
