@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from trainyard.render.parts import tracking
 from trainyard.render.sizing import Sized, Sizing
 from trainyard.specs.run import Run
 
@@ -33,7 +34,7 @@ def environment(run: Run, sizing: Sizing, *, launcher: str, own_end: int) -> dic
         found[DIR] = Sized(checkpoint.mount_path, "checkpoint.mountPath of the job")
         found[EVERY] = Sized(str(checkpoint.every_minutes), "checkpoint.everyMinutes of the job")
         found[KEEP] = Sized(str(checkpoint.keep), "checkpoint.keep of the job")
-    return {**found, GRACE: Sized(str(seconds.value), seconds.origin)}
+    return {**found, GRACE: Sized(str(seconds.value), seconds.origin), **tracking.environment(run)}
 
 
 def saving_seconds(run: Run, grace: int, *, launcher: str, own_end: int) -> Sized[int]:
@@ -51,7 +52,8 @@ def saving_seconds(run: Run, grace: int, *, launcher: str, own_end: int) -> Size
 def reserved_variables(run: Run) -> frozenset[str]:
     """Return the variables that the job may not set; one without checkpoints may name them for its program itself."""
     array = (ARRAY_INDEX, ARRAY_SIZE) if run.job.array is not None else ()
-    return frozenset({*OF_RUN, GRACE, *((DIR, EVERY, KEEP) if run.job.checkpoint else ()), *array})
+    of_checkpoint = (DIR, EVERY, KEEP) if run.job.checkpoint else ()
+    return frozenset({*OF_RUN, GRACE, *of_checkpoint, *array, *tracking.reserved(run)})
 
 
 def fields(run: Run, rank_field: str | None) -> dict[str, str]:

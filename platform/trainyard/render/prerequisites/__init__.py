@@ -15,6 +15,7 @@ from trainyard.render.prerequisites import (
     operators,
     scaling,
     storage,
+    tracking,
 )
 from trainyard.render.prerequisites.base import Prerequisite, Site
 from trainyard.render.prerequisites.questions import AllExisting, Existing
@@ -34,7 +35,7 @@ AREAS: Mapping[str, tuple[Find, ...]] = {
     "Storage": (storage.drivers, storage.classes),
     "Software": (
         *(operators.operators, gpu_operator.quotas, operators.companions, operators.webhooks),
-        *(operators.runtimes, operators.network_policies, operators.pipelines),
+        *(operators.runtimes, operators.network_policies, operators.pipelines, tracking.trackers),
     ),
     "Argo CD": (access.argocd, hardware.sync),
     "Access": (access.registries, access.people, access.identities, access.secrets),
