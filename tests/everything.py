@@ -43,6 +43,31 @@ OPERATORS: dict[str, Any] = {
 }
 """Every operator that can be installed beside the others, at its newest release."""
 
+TRACKING: dict[str, Any] = {
+    "mlflow": {
+        "url": "https://mlflow.example.com",
+        "gateway": "ingress",
+        "database": {"secret": "mlflow-database/password", "storage": "shared"},
+        "artifacts": {"storage": "shared"},
+    },
+    "wandb": {
+        "url": "https://wandb.example.com",
+        "entity": "research",
+        "apiKey": "wandb/api-key",
+        "server": {
+            "chart": "0.43.8",
+            "license": "wandb-license/license",
+            "database": {"host": "mysql.example.com", "secret": "wandb-mysql/password"},
+            "bucket": {
+                "provider": "az",
+                "name": "account/container",
+                "annotations": {"azure.workload.identity/client-id": "00000000-0000-0000-0000-000000000000"},
+            },
+        },
+    },
+}
+"""Both trackers, with servers on the cluster."""
+
 EVERYTHING: dict[str, Any] = fields(
     CLUSTER,
     {
@@ -69,6 +94,7 @@ EVERYTHING: dict[str, Any] = fields(
         },
         "cidrs": {"pods": "10.0.0.0/14", "services": "10.4.0.0/16", "nodes": "10.8.0.0/20"},
         "operators": OPERATORS,
+        "tracking": TRACKING,
         "queues": {
             "research": {
                 "teams": ["nlp", "vision"],

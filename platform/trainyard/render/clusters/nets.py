@@ -10,6 +10,7 @@ from typing import Any
 from trainyard.base.labels import NAMESPACE, NETWORK_RESOURCE, TEAM
 from trainyard.render.clusters import monitors
 from trainyard.render.kinds import available
+from trainyard.render.parts import tracking
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing.fabrics.devices import SHARED, resource
 from trainyard.render.sizing.fabrics.plan import by_nv_ipam, is_routed, link, networks, pools, subnets, teams
@@ -50,7 +51,8 @@ def policies(cluster_name: str, cluster: Cluster, name: str, team: Team) -> Iter
         "egress": [{"to": inside}],
     }
     opened = [peer(egress) for _, egress in team.opens(cluster_name)]
-    outside = {"podSelector": {}, "policyTypes": ["Egress"], "egress": [*names(cluster), world(cluster, team), *opened]}
+    to = [*names(cluster), world(cluster, team), *trackers(cluster), *opened]
+    outside = {"podSelector": {}, "policyTypes": ["Egress"], "egress": to}
     for key, spec in (("ranks", ranks), ("outside", outside), *allow_operators(cluster), *allow_prometheus(cluster)):
         fields = {"spec": spec}
         yield Resource("networking.k8s.io/v1", "NetworkPolicy", key, (), name, fields=fields, source=f"team/{name}")
@@ -107,6 +109,15 @@ def world(cluster: Cluster, team: Team) -> dict[str, Any]:
     if any(":" in cidr for cidr in kept):
         blocks.append(block("::/0", [cidr for cidr in kept if ":" in cidr]))
     return {"to": blocks}
+
+
+def trackers(cluster: Cluster) -> Iterator[dict[str, Any]]:
+    """Yield the way to the MLflow of the cluster; other trackers are outside of it, or opened by the team."""
+    facts = release(tracking.MLFLOW)
+    if facts is not None and tracking.has_server(cluster):
+        server = {"matchLabels": {"app": tracking.MLFLOW}}
+        there = {"namespaceSelector": {"matchLabels": {NAMESPACE: facts.namespace}}, "podSelector": server}
+        yield {"to": [there], "ports": [port(str(tracking.PORT))]}
 
 
 def closed_ranges(cluster: Cluster, team: Team) -> list[str]:

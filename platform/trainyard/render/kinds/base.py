@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from trainyard.base.findings import Finding, count_of
 from trainyard.render.kinds.behaviour import Behaviour
 from trainyard.render.launchers import Launch, Launcher, Role, Wiring
-from trainyard.render.parts import contract, gang, pods, security
+from trainyard.render.parts import contract, gang, pods, security, tracking
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing import WORKER, RoleSpec, Sized, Sizing, saving
 from trainyard.specs import Scheduler
@@ -80,7 +80,8 @@ class Resolved:
         yield from ((name, sized) for name, sized in meeting.items() if sized.value in said)
         for role in self.roles:
             env = {**self.contract(role), **role.env}
-            yield from ((f"{role.name}.env.{name}", sized) for name, sized in env.items())
+            keys = tracking.secret_origins(self.run) if role.size.trains else {}
+            yield from ((f"{role.name}.env.{name}", sized) for name, sized in {**env, **keys}.items())
 
     def is_companion(self, role: Role) -> bool:
         """Whether a role is one that the launcher does not know: its pods serve the workers, and have no ranks."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from trainyard.render.parts import mounts, security, storage
+from trainyard.render.parts import mounts, security, storage, tracking
 from trainyard.render.sizing import RoleSize, resources
 from trainyard.specs import Pool
 from trainyard.specs.run import Run
@@ -81,7 +81,8 @@ def environment(run: Run, size: RoleSize, process: Process) -> list[dict[str, An
     }
     role = run.job.roles.get(size.name)
     values = {**derived, **process.env, **run.job.env, **(role.env if role else {})}
-    elsewhere = {*process.fields, *run.job.secrets, *process.injected}
+    named = {**(tracking.secrets(run) if process.contract else {}), **run.job.secrets}
+    elsewhere = {*process.fields, *named, *process.injected}
     plain: list[dict[str, Any]] = [
         {"name": name, "value": value} for name, value in values.items() if name not in elsewhere
     ]
@@ -91,7 +92,7 @@ def environment(run: Run, size: RoleSize, process: Process) -> list[dict[str, An
         if name not in process.injected
     ]
     first = referred(value for name, value in values.items() if name not in elsewhere)
-    secrets = {name: secret(name, reference) for name, reference in run.job.secrets.items()}
+    secrets = {name: secret(name, reference) for name, reference in named.items()}
     before = [variable for name, variable in secrets.items() if name in first]
     return [*own, *before, *plain, *(variable for name, variable in secrets.items() if name not in first)]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from trainyard.render.parts import tracking
 from trainyard.render.sizing import Sized, Sizing, flushing
 from trainyard.render.sizing.saving import save
 from trainyard.specs.run import Run
@@ -39,7 +40,7 @@ def environment(run: Run, sizing: Sizing, *, launcher: str, own_end: int) -> dic
         if checkpoint.flush is not None:
             why = f"{flushing.KEPT} on the local disk; checkpoint.keep is for the volume"
             found[KEEP] = Sized(str(flushing.KEPT), why)
-    return {**found, GRACE: Sized(str(seconds.value), seconds.origin)}
+    return {**found, GRACE: Sized(str(seconds.value), seconds.origin), **tracking.environment(run)}
 
 
 def saving_seconds(run: Run, grace: int, *, launcher: str, own_end: int) -> Sized[int]:
@@ -67,7 +68,8 @@ def copy_seconds(run: Run) -> int:
 def reserved_variables(run: Run) -> frozenset[str]:
     """Return the variables that the job may not set; one without checkpoints may name them for its program itself."""
     array = (ARRAY_INDEX, ARRAY_SIZE) if run.job.array is not None else ()
-    return frozenset({*OF_RUN, GRACE, *((DIR, EVERY, KEEP) if run.job.checkpoint else ()), *array})
+    of_checkpoint = (DIR, EVERY, KEEP) if run.job.checkpoint else ()
+    return frozenset({*OF_RUN, GRACE, *of_checkpoint, *array, *tracking.reserved(run)})
 
 
 def fields(run: Run, rank_field: str | None) -> dict[str, str]:

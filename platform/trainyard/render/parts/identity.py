@@ -48,11 +48,15 @@ PROVIDERS = (
 def pod_labels(team: Team, account: str | None) -> dict[str, str]:
     """Return the labels that pods of an account need, so that its provider's webhook sees them."""
     found = team.accounts.get(account or "")
-    given = found.annotations if found else {}
+    return labels_for(found.annotations if found else {})
+
+
+def labels_for(annotations: Mapping[str, str]) -> dict[str, str]:
+    """Return the labels that pods need whose account has such annotations."""
     return {
         key: value
         for provider in PROVIDERS
-        if provider.annotation in given
+        if provider.annotation in annotations
         for key, value in provider.pod_labels.items()
     }
 

@@ -16,6 +16,7 @@ from trainyard.render.prerequisites import (
     operators,
     scaling,
     storage,
+    tracking,
 )
 from trainyard.render.prerequisites.base import Prerequisite, Site
 from trainyard.render.prerequisites.questions import AllExisting, Existing
@@ -35,7 +36,7 @@ AREAS: Mapping[str, tuple[Find, ...]] = {
     "Storage": (storage.drivers, storage.classes),
     "Software": (
         *(operators.operators, gpu_operator.quotas, operators.companions, operators.webhooks),
-        *(operators.runtimes, operators.network_policies, operators.pipelines),
+        *(operators.runtimes, operators.network_policies, operators.pipelines, tracking.trackers),
     ),
     "Monitoring": (monitoring.every,),
     "Argo CD": (access.argocd, hardware.sync),

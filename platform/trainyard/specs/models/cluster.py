@@ -37,6 +37,7 @@ from trainyard.specs.models.queues import Cohort, Priority, Queue, Scheduler
 from trainyard.specs.models.scaling import Autoscaler
 from trainyard.specs.models.storage import Storage
 from trainyard.specs.models.system import System, resolve_system
+from trainyard.specs.models.tracking import Tracking
 
 MINOR = rf"v?(?:{'|'.join(map(re.escape, minors()))})(?:\.[0-9]+)?"
 """A minor version of Kubernetes whose API types are there, or a patch release of it."""
@@ -152,6 +153,8 @@ class Cluster(Spec):
     """The Kubeflow Pipelines that runs jobs with `after` in their order; default: none."""
     monitoring: Monitoring | None = None
     """The Prometheus that watches the cluster, and its alerts; default: none."""
+    tracking: Tracking | None = None
+    """Experiment tracking: MLflow, Weights & Biases; default: none."""
     recovery_minutes: Amount | None = None
     """Minutes that a running job may lack pods before Kueue takes its quota back; 0: no limit; default: 30."""
     longest_grace_seconds: Count = 3600

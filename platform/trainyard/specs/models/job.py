@@ -46,6 +46,7 @@ from trainyard.specs.models.images import AnyImage, ImageWithSoftware, image_nam
 from trainyard.specs.models.mounts import EnvFrom, Mount
 from trainyard.specs.models.roles import Array, Role
 from trainyard.specs.models.start import Command, Module, Program
+from trainyard.specs.models.tracking import Tracker
 
 RESERVED_PREFIXES = ("kueue.x-k8s.io", "argoproj.io", "kubernetes.io", "k8s.io", OURS)
 """Label and annotation groups that a job may not write: controllers and Trainyard own them."""
@@ -275,6 +276,9 @@ class Job(Spec):
     them."""
     mounts: Annotated[tuple[Mount, ...], Field(max_length=VOLUMES)] = ()
     """Secrets, ConfigMaps, tokens and entries of `volumes` as files in the training container."""
+    tracking: Annotated[tuple[Tracker, ...], AfterValidator(named_once)] = ()
+    """Trackers of the cluster that the program writes to: `mlflow`, `wandb`. It gets their addresses and its names as
+    variables."""
     checkpoint: Checkpoint | None = None
     """Where, how often and how much the run saves."""
     data: Annotated[tuple[Dataset, ...], Field(max_length=VOLUMES)] = ()

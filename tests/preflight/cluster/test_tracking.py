@@ -1,0 +1,74 @@
+"""Trackers of a cluster are installed, or have an address; their servers have what they need."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from everything import TRACKING
+from make import CLUSTER, fields, make_cluster, make_source
+from trainyard.judge.preflight.cluster.tracking import check
+
+SERVER, STORAGE, IDENTITY = "spec/tracking-server", "spec/tracking-storage", "spec/tracking-identity"
+MLFLOW, WANDB = TRACKING["mlflow"], TRACKING["wandb"]
+OURS = {"mlflow": {"version": "3.17.2"}}
+OPERATOR = {"wandb-operator": {"version": "1.4.8"}}
+BUCKET = {"bucket": "s3://models/mlflow", "annotations": {"eks.amazonaws.com/role-arn": "strato-mlflow"}}
+
+CASES: dict[str, tuple[dict[str, Any] | None, dict[str, Any], list[tuple[str, str]]]] = {
+    "no tracking": (None, {}, []),
+    "an operator without a server": (None, OURS, [(SERVER, "operators.mlflow")]),
+    "somebody else's operator": (None, {"mlflow": {"version": "3.17.2", "managed": False}}, []),
+    "a server of ours": ({"mlflow": MLFLOW}, OURS, []),
+    "a server of ours without parts": (
+        {"mlflow": {"url": "https://a.example.com"}},
+        OURS,
+        [(SERVER, "tracking.mlflow"), (SERVER, "tracking.mlflow")],
+    ),
+    "one elsewhere": ({"mlflow": {"url": "https://a.example.com"}}, {}, []),
+    "one nowhere": ({"mlflow": {}}, {}, [(SERVER, "tracking.mlflow")]),
+    "parts of one elsewhere": (
+        {"mlflow": MLFLOW},
+        {},
+        [(SERVER, "tracking.mlflow.database"), (SERVER, "tracking.mlflow.artifacts")],
+    ),
+    "an unknown class": (
+        {"mlflow": {**MLFLOW, "artifacts": {"storage": "shard"}}},
+        OURS,
+        [(STORAGE, "tracking.mlflow.artifacts.storage")],
+    ),
+    "a role that is no ARN": (
+        {"mlflow": {**MLFLOW, "artifacts": BUCKET}},
+        OURS,
+        [(IDENTITY, 'tracking.mlflow.artifacts.annotations["eks.amazonaws.com/role-arn"]')],
+    ),
+    "the service": ({"wandb": {**WANDB, "server": None}}, {}, []),
+    "a server without its operator": ({"wandb": WANDB}, {}, [(SERVER, "tracking.wandb.server")]),
+    "a server with its operator": ({"wandb": WANDB}, OPERATOR, []),
+}
+
+
+@pytest.mark.parametrize(("said", "operators", "expected"), CASES.values(), ids=CASES)
+def test_trackers_have_what_they_need(said, operators, expected):
+    """Each problem at the field that it is about."""
+    changes = {"operators": {**CLUSTER["operators"], **operators}, **({"tracking": said} if said else {})}
+    source = make_source("platform/clusters/test.yaml", fields(CLUSTER, changes))
+    assert [(item.rule, item.path) for item in check(make_cluster(**changes), source)] == expected
+
+
+REFUSED = {
+    "files in two places": {"mlflow": {**MLFLOW, "artifacts": {"storage": "shared", "bucket": "s3://a"}}},
+    "files in none": {"mlflow": {**MLFLOW, "artifacts": {}}},
+    "a bucket without its scheme": {"mlflow": {**MLFLOW, "artifacts": {"bucket": "models"}}},
+    "an address without a scheme": {"wandb": {**WANDB, "url": "wandb.example.com"}},
+    "a password as it is": {"mlflow": {**MLFLOW, "database": {"secret": "hunter2"}}},
+}
+
+
+@pytest.mark.parametrize("said", REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_meant_is_refused(said):
+    """The model says so at its field."""
+    with pytest.raises(ValidationError):
+        make_cluster(tracking=said)
