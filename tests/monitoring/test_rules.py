@@ -1,7 +1,7 @@
 """Prometheus' own parser takes every rule, and its own rule tests say which alerts fire.
 
-The program is promtool (`make oracles O=promtool`), named by TRAINYARD_PROMTOOL_ORACLE. Without it the record is read: it
-has the digest of the rules and cases that passed. With --update it is written anew.
+The program is promtool (`make oracles O=promtool`), named by TRAINYARD_PROMTOOL_ORACLE. Without it the record is read,
+which has the digest of the rules and cases that passed. With --update it is written anew.
 """
 
 from __future__ import annotations
