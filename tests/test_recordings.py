@@ -69,7 +69,7 @@ def releases():
     pinned: dict[str, set[str]] = {}
     for chart in PINNED:
         pinned.setdefault(chart["project"], set()).add(chart["version"].removeprefix("v"))
-    others = {"helm": {build.release("helm")}, "argocd": {components.ARGOCD}}
+    others = {"helm": {build.release("helm")}, "prometheus": {build.release("promtool")}, "argocd": {components.ARGOCD}}
     return {**pinned, **found, "kubernetes": set(components.KUBERNETES), **others}
 
 

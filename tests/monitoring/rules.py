@@ -18,7 +18,7 @@ from trainyard.specs.models.monitoring import Monitoring
 HERE = Path(__file__).parent
 CASES = sorted((HERE / "cases").glob("*.yaml"))
 RECORDED = HERE / "recorded.json"
-VARIABLE = "TRAINYARD_PROMTOOL"
+VARIABLE = "TRAINYARD_PROMTOOL_ORACLE"
 
 OPERATORS = {
     "kueue": "0.19.2",

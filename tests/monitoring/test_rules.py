@@ -1,7 +1,7 @@
 """Prometheus' own parser takes every rule, and its own rule tests say which alerts fire.
 
-The program is promtool (`make oracles O=promtool`), named by TRAINYARD_PROMTOOL. Without it the record is looked at: it
-has the digest of the rules and cases that passed. With --update it is written anew.
+The program is promtool (`make oracles O=promtool`), named by TRAINYARD_PROMTOOL_ORACLE. Without it the record is read,
+which has the digest of the rules and cases that passed. With --update it is written anew.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ def test_record(request, tmp_path):
         known = {"promtool": RELEASE, "digest": rules.digest(), "cases": [case.name for case in rules.CASES]}
         rules.RECORDED.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
     found = json.loads(rules.RECORDED.read_text(encoding="utf-8"))
-    assert found["digest"] == rules.digest(), "rules or cases changed since Prometheus tested them; ask it with --update"
+    assert found["digest"] == rules.digest(), (
+        "rules or cases changed since Prometheus tested them; ask it with --update"
+    )
 
 
 def cases() -> list[dict[str, object]]:
