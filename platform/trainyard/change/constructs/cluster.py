@@ -12,7 +12,18 @@ from trainyard.base.manifests import Identity
 from trainyard.change.constructs.base import Objects
 from trainyard.change.constructs.site import Document, Site, Space
 from trainyard.render import clusters
-from trainyard.render.clusters import argocd, gke_networks, nets, nodes, platform, settings, software
+from trainyard.render.clusters import (
+    alerts,
+    argocd,
+    dashboards,
+    gke_networks,
+    monitors,
+    nets,
+    nodes,
+    platform,
+    settings,
+    software,
+)
 from trainyard.render.clusters import team as _team
 from trainyard.render.operators.install import installed_operators
 from trainyard.specs.sources import Specs
@@ -51,6 +62,16 @@ class Platform(Objects):
         self.put(gke_networks.resources(site.cluster))
         self.put(platform.policies(site.repository, policies))
         self.put(platform.tenancy(site.name, site.cluster))
+
+
+class Monitoring(Objects):
+    """Monitors of what runs on a cluster, rules, alerts and dashboards; nothing where it has no `monitoring`."""
+
+    def __init__(self, scope: Construct, id_: str, *, site: Site, without: frozenset[Identity] = NOTHING) -> None:
+        super().__init__(scope, id_, without=without)
+        self.put(monitors.resources(site.cluster))
+        self.put(alerts.resources(site.cluster))
+        self.put(dashboards.resources(site.cluster))
 
 
 class OperatorInstall(Objects):

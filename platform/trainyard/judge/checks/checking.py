@@ -205,9 +205,11 @@ class Checking:
         return validate.decode_all(files, Result())
 
     def namespaces(self, cluster: Cluster, manifests: Iterable[Manifest]) -> frozenset[str]:
-        """Return the namespaces that exist on a cluster: Kubernetes' own, Argo CD's, and those in the tree."""
+        """Return the namespaces that exist on a cluster: Kubernetes' own, Argo CD's, those in the tree, Prometheus'."""
         made = {manifest.name for manifest in manifests if manifest.kind == "Namespace" and not manifest.group}
-        return frozenset({*BUILT_IN, cluster.argocd.namespace, *made})
+        existing = cluster.monitoring.existing if cluster.monitoring else None
+        theirs = {existing.namespace} if existing else set[str]()
+        return frozenset({*BUILT_IN, cluster.argocd.namespace, *theirs, *made})
 
     def second_engine(self, known: Catalog, inputs: Sequence[tuple[str, bytes]], result: Result) -> None:
         """Let kubeconform judge the same files, where it is installed; what ours refused already is not said twice."""

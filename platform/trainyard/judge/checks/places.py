@@ -53,6 +53,10 @@ class Place:
             from trainyard.render.clusters import gke_networks  # not for files of no cluster: it loads all specs
 
             chosen[gke_networks.PROJECT] = {"version": gke_networks.RELEASE}
+        if value.get("monitoring") is not None:
+            from trainyard.render.clusters import monitors
+
+            chosen[monitors.PROJECT] = {"version": monitors.RELEASE}
         versions = {name: release_of(mapping(choice)) for name, choice in chosen.items()}
         projects = {name: release for name in typed if isinstance(release := versions.get(name), str)}
         kubernetes = value.get("kubernetes")

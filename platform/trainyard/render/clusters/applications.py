@@ -11,6 +11,7 @@ from typing import Any
 
 from trainyard.base.documents import Path, dump
 from trainyard.base.labels import COMPARE_OPTIONS, MANIFEST_PATHS
+from trainyard.render.clusters import monitors
 from trainyard.render.kinds import available
 from trainyard.render.operators import Operator, Site
 from trainyard.render.operators.install import installed_operators, values
@@ -140,7 +141,7 @@ def resources(follower: Follower, folders: Collection[str]) -> Iterator[Resource
             if manifests is not None
         ]
         apps += [operator_app(follower, site)] if f"operators/{site.name}" in folders else []
-    single = {SETTINGS: settings_app, "hardware": hardware_app, "platform": platform_app}
+    single = {SETTINGS: settings_app, "hardware": hardware_app, "platform": platform_app, "monitoring": monitoring_app}
     apps += [make(follower) for path, make in single.items() if path in folders]
     for team in follower.cluster.teams():
         apps += [team_app(follower, team)] if f"teams/{team}" in folders else []
@@ -268,6 +269,14 @@ def platform_app(follower: Follower) -> App:
     """Return the Application of what all teams share."""
     where = follower.destination("default")
     return App("platform", "platform", ("queues",), follower.folder("platform"), where, OF_PLATFORM, FOLLOW)
+
+
+def monitoring_app(follower: Follower) -> App:
+    """Return the Application of monitors and rules, apart from all else: it waits for their definitions alone."""
+    where = follower.destination(monitors.namespace(follower.cluster) or "default")
+    source = follower.folder("monitoring")
+    options, notes = OF_OPERATORS, SERVER_SIDE_DIFF
+    return App("monitoring", "monitoring", ("monitoring",), source, where, options, FOLLOW, annotations=notes)
 
 
 OF_TEAMS = ("ApplyOutOfSyncOnly=true", "FailOnSharedResource=true")

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.base.labels import NAMESPACE, NETWORK_RESOURCE, TEAM
+from trainyard.render.clusters import monitors
 from trainyard.render.kinds import available
 from trainyard.render.parts import tracking
 from trainyard.render.parts.objects import Resource
@@ -52,7 +53,7 @@ def policies(cluster_name: str, cluster: Cluster, name: str, team: Team) -> Iter
     opened = [peer(egress) for _, egress in team.opens(cluster_name)]
     to = [*names(cluster), world(cluster, team), *trackers(cluster), *opened]
     outside = {"podSelector": {}, "policyTypes": ["Egress"], "egress": to}
-    for key, spec in (("ranks", ranks), ("outside", outside), *allow_operators(cluster)):
+    for key, spec in (("ranks", ranks), ("outside", outside), *allow_operators(cluster), *allow_prometheus(cluster)):
         fields = {"spec": spec}
         yield Resource("networking.k8s.io/v1", "NetworkPolicy", key, (), name, fields=fields, source=f"team/{name}")
 
@@ -72,6 +73,16 @@ def allow_operators(cluster: Cluster) -> Iterator[tuple[str, dict[str, Any]]]:
             rule = {"from": [{"namespaceSelector": there}], "ports": [port(str(number))]}
             chosen = {"podSelector": {"matchLabels": dict(labels)}, "policyTypes": ["Ingress"], "ingress": [rule]}
             yield f"asked-by-{operator}", chosen
+
+
+def allow_prometheus(cluster: Cluster) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield a policy by which Prometheus reads pods of a team that have metrics."""
+    for name, labels, number, place in monitors.scraped_in_teams(cluster):
+        rule = {"from": [monitors.peer(place)], "ports": [port(str(number))]}
+        yield (
+            f"metrics-of-{name}",
+            {"podSelector": {"matchLabels": labels}, "policyTypes": ["Ingress"], "ingress": [rule]},
+        )
 
 
 def names(cluster: Cluster) -> Iterator[dict[str, Any]]:

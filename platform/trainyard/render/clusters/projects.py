@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from trainyard.base.documents import Path
-from trainyard.render.clusters import gke_networks, provisioning, volcano
+from trainyard.render.clusters import dashboards, gke_networks, monitors, provisioning, volcano
 from trainyard.render.clusters.applications import API, Follower
 from trainyard.render.clusters.software import hardware, operator
 from trainyard.render.kinds import available, companions
@@ -74,6 +74,8 @@ def resources(follower: Follower, groups: Mapping[str, str], extra: Extra) -> It
         yield project(follower, "hardware", ("argocd", "hardwareDeny"), "What drains or reboots nodes", spec)
     more = list(extra.get("platform", ()))
     yield project(follower, "platform", ("queues",), "What all teams share", platform_spec(follower, more))
+    if cluster.monitoring is not None:
+        yield project(follower, "monitoring", ("monitoring",), "Monitors and alerts", monitoring_spec(follower))
     more = [pair for team in cluster.teams() for pair in extra.get(f"teams/{team}", ())]
     yield project(follower, "teams", ("queues",), "Namespaces of teams", teams_spec(follower, more))
     for team in cluster.teams():
@@ -161,6 +163,17 @@ def platform_spec(follower: Follower, extra: list[tuple[str, str | None]]) -> di
             }
         ),
         **namespaced_kinds({kind for kind, namespace in extra if namespace}),
+    }
+
+
+def monitoring_spec(follower: Follower) -> dict[str, Any]:
+    """Return the project of monitors and rules: their namespace, and the right to read metrics."""
+    wide, inside = monitors.kinds(follower.cluster)
+    spaces = {monitors.namespace(follower.cluster) or "default", *dashboards.namespaces(follower.cluster)}
+    return {
+        "destinations": [follower.destination(namespace) for namespace in sorted(spaces)],
+        "clusterResourceWhitelist": allowed_kinds(wide),
+        **namespaced_kinds({*inside}),
     }
 
 

@@ -108,7 +108,11 @@ def policy(site: Site) -> dict[str, Any]:
         },
         "devicePlugin": gpu_parts.of_plugin(cluster),
         "dcgm": {"enabled": False},
-        "dcgmExporter": {"enabled": True, "serviceMonitor": {"enabled": False}},
+        "dcgmExporter": {
+            "enabled": True,
+            "serviceMonitor": {"enabled": False},
+            **gpu_parts.of_exporter(cluster),
+        },
         "gfd": {"enabled": True},
         "migManager": {"enabled": True, **gpu_parts.of_manager(cluster)},
         "nodeStatusExporter": {"enabled": False},

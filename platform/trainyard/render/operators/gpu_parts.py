@@ -14,10 +14,11 @@ from trainyard.render.operators.base import Site
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing.gpus import cut_gpus
 from trainyard.specs import Cluster
+from trainyard.specs.metrics import exporters
 from trainyard.specs.models.gpus import Mig, Sharing
 from trainyard.upstream.pods.resources import NVIDIA_GPU
 
-LAYOUTS, SHARES = "trainyard-mig", "trainyard-device-plugin"
+LAYOUTS, SHARES, COUNTERS = "trainyard-mig", "trainyard-device-plugin", "trainyard-dcgm-metrics"
 """The ConfigMaps, beside the operator."""
 
 WHOLE = "all-disabled"
@@ -48,8 +49,27 @@ def of_plugin(cluster: Cluster) -> dict[str, Any]:
     return {"config": {"name": SHARES, "default": PLAIN}} if there else {}
 
 
+def of_exporter(cluster: Cluster) -> dict[str, Any]:
+    """Return dcgm-exporter's values: its own counters, and those that our alerts read where the cluster has some.
+
+    By default it leaves out errors of memory and XIDs by number (dcgm-exporter 4.5.3-4.8.2
+    etc/dcp-metrics-included.csv). Our own monitor reads it.
+    """
+    return {"config": {"name": COUNTERS}} if cluster.monitoring is not None else {}
+
+
+def counters() -> str:
+    """Return the counters that dcgm-exporter reads, as it takes them: name, type and what it counts."""
+    table = exporters()["dcgm-exporter"].metrics
+    lines = [f"{name}, {metric.type}, {metric.help}" for name, metric in table.items()]
+    return "\n".join([*lines, "DCGM_FI_DRIVER_VERSION, label, driver version", ""])
+
+
 def configurations(site: Site) -> Iterator[Resource]:
     """Yield the ConfigMaps: a configuration a pool, called as the pool, and one for all other nodes."""
+    if site.cluster.monitoring is not None:
+        data = {"data": {"dcgm-metrics.csv": counters()}}
+        yield Resource("v1", "ConfigMap", COUNTERS, ("monitoring",), site.facts.namespace, fields=data)
     pools, namespace = site.cluster.pools, site.facts.namespace
     cut = {name: (pool.mig, pool.node.gpus) for name, pool in pools.items() if pool.mig is not None}
     shared = {name: pool.sharing for name, pool in pools.items() if pool.sharing is not None}

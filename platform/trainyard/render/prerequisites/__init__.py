@@ -11,6 +11,7 @@ from trainyard.render.prerequisites import (
     gpu_operator,
     gpus,
     hardware,
+    monitoring,
     nodes,
     operators,
     scaling,
@@ -37,6 +38,7 @@ AREAS: Mapping[str, tuple[Find, ...]] = {
         *(operators.operators, gpu_operator.quotas, operators.companions, operators.webhooks),
         *(operators.runtimes, operators.network_policies, operators.pipelines, tracking.trackers),
     ),
+    "Monitoring": (monitoring.every,),
     "Argo CD": (access.argocd, hardware.sync),
     "Access": (access.registries, access.people, access.identities, access.secrets),
 }

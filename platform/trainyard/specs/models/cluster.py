@@ -30,6 +30,7 @@ from trainyard.specs.models.base import (
     validation_error,
 )
 from trainyard.specs.models.fabric import Fabric
+from trainyard.specs.models.monitoring import Monitoring
 from trainyard.specs.models.pipelines import Pipelines
 from trainyard.specs.models.pools import Pool
 from trainyard.specs.models.queues import Cohort, Priority, Queue, Scheduler
@@ -147,6 +148,8 @@ class Cluster(Spec):
     """The Kubeflow Pipelines that runs jobs with `after` in their order; default: none."""
     tracking: Tracking | None = None
     """Experiment tracking: MLflow, Weights & Biases; default: none."""
+    monitoring: Monitoring | None = None
+    """The Prometheus that watches the cluster, and its alerts; default: none."""
     recovery_minutes: Amount | None = None
     """Minutes that a running job may lack pods before Kueue takes its quota back; 0: no limit; default: 30."""
     longest_grace_seconds: Count = 3600

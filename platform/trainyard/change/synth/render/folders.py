@@ -109,6 +109,8 @@ def fill(
             return constructs.Hardware(folder, "hardware", site=site)
         case "platform":
             return constructs.Platform(folder, "platform", site=site, policies=policies, without=without)
+        case "monitoring":
+            return constructs.Monitoring(folder, "monitoring", site=site)
         case "teams":
             space = Space(rest, specs.teams[rest], site, clusters.of_team(specs, name, rest))
             return constructs.TeamSpace(folder, rest, space=space, without=without)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from trainyard.base.findings import Finding, Location
-from trainyard.render.clusters import gke_networks
+from trainyard.render.clusters import gke_networks, monitors
 from trainyard.render.operators import Site
 from trainyard.render.operators.install import ceded_definitions, sites
 from trainyard.specs import Cluster
@@ -34,6 +34,8 @@ def served_projects(cluster: Cluster, shelf: Shelf) -> dict[str, str]:
     projects = {site.name: release(site, shelf) for site in sites(cluster) if site.name in typed}
     if gke_networks.kinds(cluster) and gke_networks.PROJECT in typed:
         projects[gke_networks.PROJECT] = gke_networks.RELEASE
+    if cluster.monitoring is not None and monitors.PROJECT in typed:
+        projects[monitors.PROJECT] = monitors.RELEASE
     return {**projects, "argo-cd": cluster.argocd.version}
 
 

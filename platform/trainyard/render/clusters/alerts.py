@@ -1,0 +1,112 @@
+"""Recording rules and alerts of a cluster: those whose series it has, with its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from trainyard.render.clusters import monitors
+from trainyard.render.parts.objects import Resource
+from trainyard.render.sizing.fabrics import fabric_type
+from trainyard.specs import Cluster
+from trainyard.specs.alerts import RuleFact, fill, groups, recorded
+from trainyard.specs.metrics import NAME, exporters_of
+from trainyard.specs.models.monitoring import Monitoring
+
+OVER_TCP = frozenset({"gpudirect-tcpx", "gpudirect-tcpxo"})
+"""Fabrics whose traffic is TCP, so that nothing tells it from sockets."""
+
+
+def resources(cluster: Cluster) -> Iterator[Resource]:
+    """Yield a PrometheusRule for each group that has rules on the cluster."""
+    monitoring, place = cluster.monitoring, monitors.namespace(cluster)
+    if monitoring is None or place is None:
+        return
+    for name, rules in of_cluster(cluster, monitoring).items():
+        written = {"groups": [{"name": f"trainyard-{name}", "rules": rules}]}
+        fields, at = {"spec": written}, ("monitoring", "alerts")
+        labels = monitors.labels(monitoring)
+        yield Resource(monitors.API, "PrometheusRule", f"trainyard-{name}", at, place, labels, fields=fields)
+
+
+def of_cluster(cluster: Cluster, monitoring: Monitoring) -> dict[str, list[dict[str, Any]]]:
+    """Return the rules of a cluster as Prometheus reads them, by group; a rule without its series is left out."""
+    values = numbers(cluster, monitoring)
+    there, series = frozenset(monitors.there(cluster)), recorded_on(cluster)
+    found = {}
+    for name, group in groups().items():
+        rules = [
+            written(rule, values)
+            for rule in group.rules
+            if applies(cluster, rule, there, series) and rule.alert not in monitoring.alerts.disabled
+        ]
+        if rules:
+            found[name] = rules
+    return found
+
+
+def recorded_on(cluster: Cluster) -> frozenset[str]:
+    """Return the series that are recorded on a cluster: those whose own series are there, one after the other."""
+    there, found = frozenset(monitors.there(cluster)), set[str]()
+    for group in groups().values():
+        for rule in group.rules:
+            if rule.record and applies(cluster, rule, there, frozenset(found)):
+                found.add(rule.record)
+    return frozenset(found)
+
+
+def applies(cluster: Cluster, rule: RuleFact, there: frozenset[str], series: frozenset[str]) -> bool:
+    """Whether a cluster has all that a rule reads, and what else it needs."""
+    expression = rule.expression()
+    used = {word for word in NAME.findall(expression) if word in recorded()}
+    has = {
+        "argocd": cluster.monitoring is not None and cluster.monitoring.argocd,
+        "fabric": cluster.fabric is not None and fabric_type(cluster).name not in OVER_TCP,
+        "karpenter": any(map(cluster.is_karpenters, cluster.pools)),
+    }
+    return exporters_of(expression) <= there and used <= series and all(has[need] for need in rule.needs)
+
+
+def written(rule: RuleFact, values: Mapping[str, str]) -> dict[str, Any]:
+    """Return a rule as Prometheus reads it."""
+    expression = fill(rule.expression(), values)
+    if rule.record:
+        return {"record": rule.record, "expr": expression, **({"labels": dict(rule.set)} if rule.set else {})}
+    texts = {"summary": rule.summary or "", "description": rule.description or ""}
+    labels: dict[str, str] = {"severity": rule.severity or "warning"}
+    if rule.team:
+        labels["team"] = f"{{{{ $labels.{rule.team} }}}}"
+    hold = fill(rule.hold or "0m", values)
+    return {
+        "alert": rule.alert,
+        "expr": expression,
+        **({"for": hold} if hold != "0m" else {}),
+        "labels": labels,
+        "annotations": {key: fill(text, values) for key, text in texts.items()},
+    }
+
+
+def numbers(cluster: Cluster, monitoring: Monitoring) -> dict[str, str]:
+    """Return the numbers and names of a cluster, by their place in expressions and texts."""
+    alerts = monitoring.alerts
+    plain = {
+        "notAdmittedMinutes": alerts.not_admitted_minutes,
+        "notReadyMinutes": alerts.not_ready_minutes,
+        "idleMinutes": alerts.idle_minutes,
+        "checkpointHours": alerts.checkpoint_hours,
+        "checkpointSeconds": alerts.checkpoint_hours * 3600,
+        "socketBytes": alerts.socket_megabytes * 10**6,
+        "lentDays": alerts.lent_days,
+        "certificateSeconds": alerts.certificate_days * 86400,
+        "outOfSyncMinutes": alerts.out_of_sync_minutes,
+        "linkErrorsPerHour": alerts.link_errors_per_hour,
+        "pcieReplaysPerHour": alerts.pcie_replays_per_hour,
+    }
+    jobs = [name for name, exporter in monitors.there(cluster).items() if exporter.scrape is not None]
+    return {
+        **{name: str(number) for name, number in plain.items()},
+        "idleRatio": f"{alerts.idle_percent / 100:g}",
+        "teams": "|".join(cluster.teams()),
+        "checkpointClaims": "|".join(monitoring.checkpoint_claims),
+        "jobs": "|".join(sorted(jobs)),
+    }
