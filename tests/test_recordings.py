@@ -68,7 +68,8 @@ def releases():
     pinned: dict[str, set[str]] = {}
     for chart in PINNED:
         pinned.setdefault(chart["project"], set()).add(chart["version"].removeprefix("v"))
-    return {**pinned, **found, "kubernetes": set(components.KUBERNETES), "helm": {build.release("helm")}}
+    alone = {"helm": {build.release("helm")}, "prometheus": {build.release("promtool")}}
+    return {**pinned, **found, "kubernetes": set(components.KUBERNETES), **alone}
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row["oracle"] != LIBRARY], ids=name)

@@ -29,8 +29,16 @@ import schemas  # noqa: E402 - these stand in folders that are no packages
 import schemas_crds  # noqa: E402
 from schemas_yaml import dump, load_all  # noqa: E402
 
-MODULES = {"kueue": "sigs.k8s.io/kueue", "kubelet": "k8s.io/kubernetes", "helm": "helm.sh/helm/v3"}
+MODULES = {
+    "kueue": "sigs.k8s.io/kueue",
+    "kubelet": "k8s.io/kubernetes",
+    "helm": "helm.sh/helm/v3",
+    "promtool": "github.com/prometheus/prometheus",
+}
 """The programs that answer cases without a cluster, and the Go module whose release each answers for."""
+
+TOOLS = {"promtool": "github.com/prometheus/prometheus/cmd/promtool"}
+"""Programs that are a project's own, and their package."""
 
 RELEASES = ROOT / "platform" / "trainyard" / "specs" / "releases"
 """A file for each operator."""
@@ -49,13 +57,17 @@ class Oracle:
 
 def release(name: str) -> str:
     """Return the release that a program answers for, which its go.mod names."""
-    found = re.search(rf"^\s*{re.escape(MODULES[name])} v(\S+)$", (HERE / name / "go.mod").read_text(), re.MULTILINE)
+    found = re.search(
+        rf"^\s*{re.escape(MODULES[name])} v(\S+)(?: // indirect)?$", (HERE / name / "go.mod").read_text(), re.MULTILINE
+    )
     assert found, f"{name}/go.mod names no release of {MODULES[name]}"
     return found[1]
 
 
 def program(name: str) -> Path:
-    """Return the path of a program that answers cases; its name tells the sources it was built from."""
+    """Return the path of a program that answers cases; its name tells the sources it was built from, if it is ours."""
+    if name in TOOLS:
+        return paths.BIN / f"{name}-{release(name)}"
     digest = hashlib.sha256()
     for path in sorted((HERE / name).iterdir()):
         if path.suffix in {".go", ".mod", ".s", ".sum"} and not path.name.endswith("_test.go"):
@@ -67,7 +79,9 @@ def of_cases(name: str, what: str, minutes: int, mebibytes: int) -> Oracle:
     """Return a program that answers cases."""
 
     def build(force: bool) -> None:
-        building.build(building.Program(program(name).name, HERE / name, ".", program(name)), force=force)
+        building.build(
+            building.Program(program(name).name, HERE / name, TOOLS.get(name, "."), program(name)), force=force
+        )
 
     return Oracle(what, minutes, mebibytes, lambda: [] if program(name).exists() else [program(name).name], build)
 
@@ -135,6 +149,12 @@ ORACLES: Mapping[str, Oracle] = {
     ),
     "kubelet": of_cases("kubelet", f"kubelet {release('kubelet')}: its managers and admission answer cases", 7, 58),
     "helm": of_cases("helm", f"Helm {release('helm')}: what a chart makes of values", 2, 37),
+    "promtool": of_cases(
+        "promtool",
+        f"Prometheus {release('promtool')}: parses rules, and evaluates them over series",
+        7,
+        81,
+    ),
     "apiserver": of_cluster("etcd and kube-apiserver judge objects, with the CRDs that are there", 4, 123, "apiserver"),
     "scheduler": of_cluster("etcd, kube-apiserver and kube-scheduler place pods", 5, 191, "scheduler"),
     "cluster": of_cluster("the control plane, KWOK and nine operators run jobs", 30, 937, "controlplane", "operators"),

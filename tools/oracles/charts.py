@@ -38,10 +38,13 @@ def fetch(charts: Locked, projects: frozenset[str], folder: Path) -> None:
         place = folder / name / release
         export(origin["repository"], origin["tag"], origin["path"], place)
         stamp(place / "Chart.yaml", origin["version"], origin["tag"])
-        for inner, version in absent(place):
+        for inner, version, source in absent(place):
             found = next(iter(charts.get(inner, {}).values()), None)
+            target = place / "charts" / inner
             if found is not None:
-                export(found["repository"], f"v{version.removeprefix('v')}", found["path"], place / "charts" / inner)
+                export(found["repository"], f"v{version.removeprefix('v')}", found["path"], target)
+            elif source == pages(origin["repository"]) and "*" not in version:
+                export(origin["repository"], f"{inner}-{version}", f"{Path(origin['path']).parent}/{inner}", target)
 
 
 def export(repository: str, tag: str, path: str, place: Path) -> None:
@@ -72,8 +75,14 @@ def stamp(file: Path, version: str, tag: str) -> None:
     file.write_text(text, encoding="utf-8")
 
 
-def absent(place: Path) -> Iterator[tuple[str, str]]:
-    """Yield name and version of the charts that a chart needs and that are not in its folder."""
+def pages(repository: str) -> str:
+    """Return the address at which a repository of charts publishes them; each has tags of its own there."""
+    owner, _, name = repository.partition("/")
+    return f"https://{owner}.github.io/{name}"
+
+
+def absent(place: Path) -> Iterator[tuple[str, str, str]]:
+    """Yield name, version and address of the charts that a chart needs and that are not in its folder."""
     for needed in yaml.safe_load((place / "Chart.yaml").read_text(encoding="utf-8")).get("dependencies") or ():
         if not (place / "charts" / needed["name"]).is_dir():
-            yield needed["name"], str(needed["version"])
+            yield needed["name"], str(needed["version"]), str(needed.get("repository", ""))

@@ -148,6 +148,13 @@ SUBJECTS: Mapping[str, Subject] = {
         program="helm",
         variables=("TRAINYARD_HELM_ORACLE",),
     ),
+    "promtool": Subject(
+        ("promtool",),
+        (marked("rules of monitoring, and which alerts fire", "tests/monitoring"),),
+        seconds=30,
+        program="promtool",
+        variables=("TRAINYARD_PROMTOOL_ORACLE",),
+    ),
     "apiserver": Subject(
         ("apiserver", "crds"),
         (
