@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from urllib.parse import quote
 
 from trainyard.base.findings import count_of
 from trainyard.change.plan.decide.queues import verdict
@@ -42,6 +43,9 @@ GONE = frozenset({"stops", "leaves"})
 
 Pictures = Mapping[str, Sequence[tuple[str, str]]]
 """Title and path of the pictures of a cluster."""
+
+OF_ADDRESSES = ":/?&=#%+~,.@-_"
+"""Characters of an address that end no link in Markdown."""
 
 
 def render(
@@ -151,7 +155,7 @@ def cells(group: Group, at: str) -> Iterator[str]:
 def pages(effect: RunEffect) -> str:
     """Return links to the pages at which people look at a run that begins."""
     found = () if effect.word in GONE else effect.links
-    return "".join(f"<br>[{escaped(page)}]({in_address(address)})" for page, address in found)
+    return "".join(f"<br>[{escaped(page)}]({quote(address, safe=OF_ADDRESSES)})" for page, address in found)
 
 
 def misfits(group: Group) -> str:
