@@ -139,7 +139,12 @@ def grid(left: int, top: int, width: int, height: int) -> dict[str, int]:
 def written(panel: Panel, number: int, place: dict[str, int]) -> dict[str, Any]:
     """Return a panel as Grafana reads it."""
     table = panel.kind == "table"
-    target = {"refId": "A", "datasource": SOURCE, "expr": panel.expression(), "legendFormat": panel.legend}
+    target: dict[str, Any] = {
+        "refId": "A",
+        "datasource": SOURCE,
+        "expr": panel.expression(),
+        "legendFormat": panel.legend,
+    }
     if table:
         target |= {"instant": True, "range": False, "format": "table"}
     defaults: dict[str, Any] = {"unit": panel.unit}

@@ -60,7 +60,7 @@ def queued(run: Resolved, spec: Mapping[str, Any], *, annotations: Mapping[str, 
         labels[PRIORITY] = job.priority
     if late is not None:
         labels[MAX_TIME] = str(late + AFTER_DEADLINE)
-    notes = {**kind.annotations, **links.annotations(run.run), **(annotations or {})}
+    notes = {**kind.annotations, **links.notes(run.run), **(annotations or {})}
     return make_object(run, kind.api_version, kind.object_kind, labels=labels, annotations=notes, spec=spec)
 
 

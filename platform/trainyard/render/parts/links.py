@@ -52,6 +52,6 @@ def written_links(objects: Iterable[Any]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(found.items()))
 
 
-def annotations(run: Run) -> dict[str, str]:
+def notes(run: Run) -> dict[str, str]:
     """Return the addresses as annotations of the run's objects."""
     return {f"{LINK}{name}": address for name, address in of_run(run).items()}
