@@ -15,6 +15,7 @@ from trainyard.render import clusters
 from trainyard.render.clusters import (
     alerts,
     argocd,
+    dashboards,
     gke_networks,
     monitors,
     nets,
@@ -64,12 +65,13 @@ class Platform(Objects):
 
 
 class Monitoring(Objects):
-    """Monitors of what runs on a cluster, recording rules and alerts; nothing where it has no `monitoring`."""
+    """Monitors of what runs on a cluster, rules, alerts and dashboards; nothing where it has no `monitoring`."""
 
     def __init__(self, scope: Construct, id_: str, *, site: Site, without: frozenset[Identity] = NOTHING) -> None:
         super().__init__(scope, id_, without=without)
         self.put(monitors.resources(site.cluster))
         self.put(alerts.resources(site.cluster))
+        self.put(dashboards.resources(site.cluster))
 
 
 class OperatorInstall(Objects):

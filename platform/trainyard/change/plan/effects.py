@@ -99,6 +99,8 @@ class RunEffect:
     """A job that ends and is the same as that of a run which starts, but for its name."""
     decided: Word | None = None
     """What becomes of it; None of what ends, and where nobody was asked."""
+    links: tuple[tuple[str, str], ...] = ()
+    """Pages at which people look at it, each with its address."""
 
 
 Sync = Literal["in place", "replace", "refuse", "by hand", "never", "create", "prune", "keep"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from urllib.parse import quote
 
 from trainyard.base.findings import count_of
 from trainyard.change.plan.decide.queues import verdict
@@ -42,6 +43,9 @@ GONE = frozenset({"stops", "leaves"})
 
 Pictures = Mapping[str, Sequence[tuple[str, str]]]
 """Title and path of the pictures of a cluster."""
+
+OF_ADDRESSES = ":/?&=#%+~,.@-_"
+"""Characters of an address that end no link in Markdown."""
 
 
 def render(
@@ -137,7 +141,7 @@ def cells(group: Group, at: str) -> Iterator[str]:
     first, count = group.first, len(group.effects)
     yield job(group, at)
     happens = f"{count_of(count, 'run')} {SEVERAL.get(first.word, first.word)}" if count > 1 else what(first, at)
-    yield happens + misfits(group)
+    yield happens + misfits(group) + (pages(first) if count == 1 else "")
     causes = {effect.because for effect in group.effects}
     fields = first.because if len(causes) == 1 else ()
     more = [f"and {len(fields) - NAMED} more"] if len(fields) > NAMED else []
@@ -146,6 +150,12 @@ def cells(group: Group, at: str) -> Iterator[str]:
     yield sentence(first.state if count == 1 else lost(group))
     marks = list(dict.fromkeys(mark for effect in group.effects for mark in effect.marks))
     yield "<br>".join(map(sentence, mark_lines(marks)))
+
+
+def pages(effect: RunEffect) -> str:
+    """Return links to the pages at which people look at a run that begins."""
+    found = () if effect.word in GONE else effect.links
+    return "".join(f"<br>[{escaped(page)}]({quote(address, safe=OF_ADDRESSES)})" for page, address in found)
 
 
 def misfits(group: Group) -> str:

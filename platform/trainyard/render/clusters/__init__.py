@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from trainyard.base.findings import Location
 from trainyard.base.manifests import Identity, identity_of
-from trainyard.render.clusters import alerts, argocd, monitors, nodes, platform, settings, software, team
+from trainyard.render.clusters import alerts, argocd, dashboards, monitors, nodes, platform, settings, software, team
 from trainyard.render.clusters.applications import SETTINGS
 from trainyard.render.operators.install import installed_operators
 from trainyard.render.parts.objects import PlainFile, Resource
@@ -65,7 +65,14 @@ def parts(
     yield "hardware", software.hardware(cluster)
     shipped = [*platform.policies(specs.repository, policies), *platform.tenancy(cluster_name, cluster)]
     yield "platform", [*platform.resources(cluster), *shipped]
-    yield "monitoring", [*monitors.resources(cluster), *alerts.resources(cluster)]
+    yield (
+        "monitoring",
+        [
+            *monitors.resources(cluster),
+            *alerts.resources(cluster),
+            *dashboards.resources(cluster),
+        ],
+    )
     for name in cluster.teams():
         if name in specs.teams:
             own = of_team(specs, cluster_name, name)

@@ -137,9 +137,10 @@ def kinds(cluster: Cluster) -> tuple[frozenset[str], frozenset[str]]:
     given = cluster.monitoring is not None and cluster.monitoring.existing is not None
     wide = {"ClusterRole", "ClusterRoleBinding"} if given else set()
     group = API.partition("/")[0]
+    boards = {"/ConfigMap"} if cluster.monitoring is not None and cluster.monitoring.grafana is not None else set()
     return (
         frozenset(f"rbac.authorization.k8s.io/{kind}" for kind in wide),
-        frozenset(f"{group}/{kind}" for kind in KINDS),
+        frozenset({*boards, *(f"{group}/{kind}" for kind in KINDS)}),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from trainyard.base.documents import Path
-from trainyard.render.clusters import gke_networks, monitors, provisioning, volcano
+from trainyard.render.clusters import dashboards, gke_networks, monitors, provisioning, volcano
 from trainyard.render.clusters.applications import API, Follower
 from trainyard.render.clusters.software import hardware, operator
 from trainyard.render.kinds import available, companions
@@ -169,8 +169,9 @@ def platform_spec(follower: Follower, extra: list[tuple[str, str | None]]) -> di
 def monitoring_spec(follower: Follower) -> dict[str, Any]:
     """Return the project of monitors and rules: their namespace, and the right to read metrics."""
     wide, inside = monitors.kinds(follower.cluster)
+    spaces = {monitors.namespace(follower.cluster) or "default", *dashboards.namespaces(follower.cluster)}
     return {
-        "destinations": [follower.destination(monitors.namespace(follower.cluster) or "default")],
+        "destinations": [follower.destination(namespace) for namespace in sorted(spaces)],
         "clusterResourceWhitelist": allowed_kinds(wide),
         **namespaced_kinds({*inside}),
     }

@@ -9,7 +9,7 @@ from trainyard.base.documents import Path
 from trainyard.base.labels import MAX_TIME, PRIORITY, QUEUE
 from trainyard.render.kinds.base import Resolved
 from trainyard.render.launchers import Role
-from trainyard.render.parts import contract, pods, storage
+from trainyard.render.parts import contract, links, pods, storage
 from trainyard.render.parts.containers import Process
 from trainyard.render.parts.objects import Resource
 from trainyard.upstream.workloads.merge import merge
@@ -60,7 +60,7 @@ def queued(run: Resolved, spec: Mapping[str, Any], *, annotations: Mapping[str, 
         labels[PRIORITY] = job.priority
     if late is not None:
         labels[MAX_TIME] = str(late + AFTER_DEADLINE)
-    notes = {**kind.annotations, **(annotations or {})}
+    notes = {**kind.annotations, **links.notes(run.run), **(annotations or {})}
     return make_object(run, kind.api_version, kind.object_kind, labels=labels, annotations=notes, spec=spec)
 
 

@@ -23,6 +23,7 @@ from trainyard.base.labels import (
 )
 from trainyard.render.kinds.job import EQUAL_COMPLETIONS, MIN_PARALLELISM
 from trainyard.render.parts.gang import LABEL as POD_GROUP
+from trainyard.render.parts.links import LINK, PAGES
 from trainyard.render.parts.pods import STAY
 from trainyard.render.tenancy.shapes import (
     ANY,
@@ -111,8 +112,11 @@ WRITTEN = (
 )
 """What controllers write alone: by the first, policies know what Argo CD applies for the platform."""
 
+LINKS = dict.fromkeys((f"{LINK}{page}" for page in PAGES), ANY)
+"""Addresses at which people look at a run."""
+
 NOTES_OF_OBJECTS = Pairs(
-    {**SYNC, MIN_PARALLELISM: ANY, EQUAL_COMPLETIONS: ANY, **dict.fromkeys(WRITTEN, SERVED)},
+    {**SYNC, **LINKS, MIN_PARALLELISM: ANY, EQUAL_COMPLETIONS: ANY, **dict.fromkeys(WRITTEN, SERVED)},
     about=dict.fromkeys(SYNC, "label"),
 )
 PODSETS = (

@@ -305,6 +305,11 @@ SubdomainName = Annotated[
     StrictStr, Form(rf"{LABEL}(?:\.{LABEL})*", "lower-case letters, digits and inner '-' or '.'", 253)
 ]
 
+Address = Annotated[
+    StrictStr, Form(r"https?://[A-Za-z0-9.-]+(?::[0-9]{1,5})?(?:/[A-Za-z0-9._~/-]*)?", "an address such as https://a.b")
+]
+"""An address that browsers open, without user, query and fragment."""
+
 VariableName = Annotated[
     StrictStr, Form(r"[A-Za-z_][A-Za-z0-9_]*", "letters, digits and '_', not starting with a digit")
 ]

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, StrictBool
 
-from trainyard.specs.models.base import Count, Labels, Name, Rate, Room, Spec
+from trainyard.specs.models.base import Address, Count, LabelKey, Labels, Name, Rate, Room, Spec, Text
 
 Percent = Annotated[Rate, Field(le=100)]
 
@@ -21,6 +21,21 @@ class ExistingPrometheus(Spec):
     service_account: Name | None = None
     """Prometheus' service account in that namespace, which gets the right to read metrics of operators; default:
     somebody else gives it."""
+
+
+class Grafana(Spec):
+    """A Grafana that somebody else installs; its sidecar loads dashboards from ConfigMaps."""
+
+    url: Address | None = None
+    """Address of Grafana, for links to the dashboard of each new run; default: no links."""
+    datasource: Text | None = None
+    """Name or UID of this cluster's Prometheus in Grafana, for links; default: Grafana's first."""
+    namespace: Name | None = None
+    """Namespace in which the sidecar looks for ConfigMaps; default: that of Prometheus."""
+    label: LabelKey = "grafana_dashboard"
+    """Label by which the sidecar selects ConfigMaps."""
+    folder: Text = "Trainyard"
+    """Folder of the dashboards in Grafana."""
 
 
 class Alerts(Spec):
@@ -69,5 +84,7 @@ class Monitoring(Spec):
     """Size of the volume."""
     checkpoint_claims: tuple[Name, ...] = ("checkpoints",)
     """Claims of teams that runs save checkpoints to."""
+    grafana: Grafana | None = None
+    """The Grafana that shows dashboards; default: none, so none are rendered."""
     alerts: Alerts = Alerts()
     """Numbers at which alerts fire."""

@@ -8,6 +8,7 @@ from pydantic import Field, StrictInt, StrictStr, model_validator
 
 from trainyard.specs.models.base import (
     HIGHEST_PORT,
+    Address,
     Form,
     Name,
     Room,
@@ -21,9 +22,6 @@ from trainyard.specs.models.base import (
 Tracker = Literal["mlflow", "wandb"]
 """Programs that keep what runs write of themselves."""
 
-Address = Annotated[
-    StrictStr, Form(r"https?://[A-Za-z0-9.-]+(?::[0-9]{1,5})?(?:/[A-Za-z0-9._~/-]*)?", "an address such as https://a.b")
-]
 SecretKey = Annotated[StrictStr, Form(r"[a-z0-9]([-.a-z0-9]*[a-z0-9])?/[-._a-zA-Z0-9]+", "secret/key, never the value")]
 BucketAddress = Annotated[
     StrictStr, Form(r"(?:s3|gs|wasbs|abfss)://[A-Za-z0-9][A-Za-z0-9._@/-]*", "a bucket such as s3://name/folder")

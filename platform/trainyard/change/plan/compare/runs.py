@@ -12,6 +12,7 @@ from trainyard.change.plan.compare.renames import former, keep_checkpoints, rena
 from trainyard.change.plan.effects import Amount, Changed, Mark, RunEffect, RunWord
 from trainyard.change.plan.read import lost_work
 from trainyard.change.plan.read.two_sides import Run, Sides, files_of
+from trainyard.render.parts.links import written_links
 from trainyard.render.tree.ledger import Entry
 from trainyard.render.tree.ledgers import JobKey
 from trainyard.render.tree.snapshot import Snapshot
@@ -85,6 +86,7 @@ def about(sides: Sides, new: Run, old: Run | None) -> RunEffect:
         spec=new.spec,
         folder=new.folder,
         marks=(*marks(new.job, new.objects, past), *unread(new)),
+        links=written_links(new.objects),
     )
 
 

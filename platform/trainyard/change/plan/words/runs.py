@@ -81,6 +81,8 @@ def run_details(effect: RunEffect) -> Iterator[str]:
         yield effect.state
     if effect.decided in {"never fits", "may fit"}:
         yield f"verdict: it {effect.decided}"
+    if effect.word not in {"stops", "leaves"}:
+        yield from (f"{page}: {address}" for page, address in effect.links)
 
 
 def time(effect: RunEffect) -> str:
