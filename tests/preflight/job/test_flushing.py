@@ -13,6 +13,8 @@ DISKS = {"size": "2Ti"}
 CHECKPOINT = {"volume": "checkpoints", "size": "100Gi", "keep": 2}
 BUCKET = {"provisioner": "s3.csi.aws.com", "existing": True}
 
+WITH = "checkpoint.flush does not work with"
+
 CASES: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
     "local disks under the kubelet": ({}, {}, []),
     "disks that a storage makes volumes of": ({"localDisks": {**DISKS, "storage": "local"}}, {}, []),
@@ -26,26 +28,17 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
     "an elastic job": (
         {},
         {"minNodes": 1, "kind": "Job"},
-        [
-            "checkpoint.flush does not work with minNodes, since new pods would begin at another step than those that "
-            "stay; remove one of them"
-        ],
+        ["checkpoint.flush does not work with minNodes: new pods would begin at another step; remove flush"],
     ),
     "a kind without an index": (
         {},
         {"kind": "PyTorchJob"},
-        [
-            "checkpoint.flush does not work with kind PyTorchJob, whose pods have no JOB_COMPLETION_INDEX; use kind: "
-            "JobSet"
-        ],
+        [f"{WITH} kind PyTorchJob, whose pods have no JOB_COMPLETION_INDEX; use kind: JobSet"],
     ),
     "a bucket": (
         {},
         {"storage": BUCKET},
-        [
-            "checkpoint.flush does not work with Mountpoint for S3, which renames no folder in one piece; use a volume "
-            "of a shared file system"
-        ],
+        [f"{WITH} Mountpoint for S3, which renames no folder in one piece; use another volume"],
     ),
     "a disk for less than two checkpoints": (
         {},

@@ -1,6 +1,6 @@
 """Copy finished checkpoints from a node's own disk to the volume that stays, and give new pods the newest of them.
 
-Pods run this file by itself, with any Python from 3.9 on: `restore` before training, `keep` beside it. docs/checkpoints.md.
+Pods run this file alone, with Python 3.9 or later: `restore` before training, `keep` beside it (docs/checkpoints.md).
 
 Node 0 leads. `restore` of all nodes agrees on an epoch: the pods of one attempt, each known by a token. Only an epoch's
 pods add to its checkpoints, so files of two attempts never mix. The leader fences the last epoch: it renames that
@@ -83,7 +83,7 @@ def write(path: Path, value: Any) -> None:
 
 
 def read(path: Path) -> Any:
-    """Return what `write` wrote, or None."""
+    """Return the JSON in a file, or None where there is none."""
     try:
         return json.loads(path.read_text())
     except (OSError, ValueError):

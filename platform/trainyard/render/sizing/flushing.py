@@ -94,7 +94,7 @@ def containers(job: Job, folder: str = "") -> list[dict[str, Any]]:
 
 
 def variables(job: Job, checkpoint: Checkpoint, flush: Flush) -> list[Mapping[str, str]]:
-    """Return what the program is told; its node's index comes from the Job controller."""
+    """Return the variables of both containers; the Job controller adds the index of the node."""
     values = {
         "FLUSH_LOCAL": checkpoint.mount_path,
         "FLUSH_DURABLE": DURABLE,

@@ -61,11 +61,11 @@ def apart(run: Resolved) -> str:
     job = run.run.job
     others = [role.name for role in run.specs if role.ranks and role.name != WORKER]
     if job.array is not None:
-        return "array, whose copies have no common checkpoint; remove one of them"
+        return "array, whose copies have no common checkpoint; remove flush"
     if job.min_nodes is not None:
-        return "minNodes, since new pods would begin at another step than those that stay; remove one of them"
+        return "minNodes: new pods would begin at another step; remove flush"
     if job.runtime is not None:
-        return "runtime, whose pods are not written here; remove one of them"
+        return "runtime, whose pods are not written here; remove flush"
     if run.wiring.rank != INDEX_VARIABLE:
         return f"kind {run.kind.name}, whose pods have no {INDEX_VARIABLE}; use kind: JobSet"
     return f"role {others[0]!r}, whose pods save too; only workers may have ranks" if others else ""
@@ -78,7 +78,7 @@ def without_rename(run: Resolved) -> str:
     storage = run.run.cluster.storage.get(volume.storage) if volume else None
     if storage is None or storage.driver is None or storage.driver.renames:
         return ""
-    return f"{storage.driver.title}, which renames no folder in one piece; use a volume of a shared file system"
+    return f"{storage.driver.title}, which renames no folder in one piece; use another volume"
 
 
 def check_room(run: Resolved, job: Job, name: str, pool: Pool) -> Iterator[Finding]:
