@@ -40,6 +40,8 @@ class Site:
     repository: Repo
     before: dict[str, str] = field(default_factory=dict)
     """Keys of argocd-cm that are not ours, before the root Application was there."""
+    turn: Callable[[Path], None] = field(default=lambda _: None)
+    """What is done to a rendered repository before it is committed."""
 
     def commit(self, message: str) -> None:
         """Render, commit, push where there is where to, and tell Argo CD to look."""
@@ -48,7 +50,8 @@ class Site:
         done = subprocess.run(
             command, cwd=self.repository.root, env=environment, capture_output=True, text=True, check=False
         )
-        assert done.returncode == 0, done.stderr
+        assert done.returncode == 0, done.stdout + done.stderr
+        self.turn(self.repository.root)
         self.repository.commit(message)
         if remote := os.environ.get("TRAINYARD_ARGOCD_REPO"):
             self.repository.git("push", "--quiet", "--force", remote, "main:main")
@@ -140,10 +143,15 @@ def specs() -> dict[str, Any]:
 
 
 @contextmanager
-def running(variable: str, folder: Path, written: Mapping[str, Any] | None = None) -> Iterator[Site]:
+def running(
+    variable: str,
+    folder: Path,
+    written: Mapping[str, Any] | None = None,
+    turn: Callable[[Path], None] = lambda _: None,
+) -> Iterator[Site]:
     """Give the cluster whose kubeconfig the variable names, with the root Application applied; or skip loudly.
 
-    `written` is the repository that it begins with, by default one job.
+    `written` is the repository that it begins with, by default one job; `turn` is done to what is rendered of it.
     """
     kubeconfig = os.environ.get(variable)
     if not kubeconfig or os.environ.get("TRAINYARD_THROWAWAY") != "1":
@@ -154,7 +162,7 @@ def running(variable: str, folder: Path, written: Mapping[str, Any] | None = Non
     repository = Repo(folder / "repository")
     address = os.environ.get("TRAINYARD_ARGOCD_REPO", repository.root.as_uri())
     write_repository(repository.root, repository=fields(REPOSITORY, {"repo_url": address}), **(written or specs()))
-    found = Site(client.CoreV1Api(api), client.CustomObjectsApi(api), repository)
+    found = Site(client.CoreV1Api(api), client.CustomObjectsApi(api), repository, turn=turn)
     for node in found.core.list_node().items:
         found.core.patch_node(node.metadata.name, {"metadata": {"labels": {"trainyard.dev/pool": "cpu"}}})
     found.before = {key: value for key, value in found.settings().items() if key not in data()}

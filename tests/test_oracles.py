@@ -80,7 +80,7 @@ def test_nothing_here_points_elsewhere():
 
 def test_executables_are_executable():
     """What the README calls as a program can be called, and is a module with a main function."""
-    for name in ("up", "down", "status", "build", "dry-run", "prove", "argocd", "configure"):
+    for name in ("up", "down", "status", "build", "dry-run", "prove", "argocd", "configure", "empty"):
         path = CLUSTER / name
         assert path.stat().st_mode & stat.S_IXUSR, name
         (called,) = re.findall(r"^from oracle\.(\w+) import main$", path.read_text(), re.MULTILINE)
@@ -145,7 +145,7 @@ def test_every_question_can_be_asked():
 
 def test_every_variable_is_set():
     """Each variable by which tests find an oracle is set by some question."""
-    pattern = re.compile(r"\"(TRAINYARD_(?:\w+_ORACLE|KUBECONFIG|ARGOCD))\"")
+    pattern = re.compile(r"\"(TRAINYARD_(?:\w+_ORACLE|KUBECONFIG|ARGOCD|EMPTY_CLUSTER))\"")
     read = {name for path in TESTS.rglob("*.py") for name in pattern.findall(path.read_text(encoding="utf-8"))}
     assert read == {name for subject in questions.SUBJECTS.values() for name in subject.variables}
 

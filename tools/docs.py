@@ -21,6 +21,7 @@ import docs_distributions  # noqa: E402
 import docs_fields  # noqa: E402
 import docs_gpus  # noqa: E402
 import docs_pictures  # noqa: E402
+import docs_pitfalls  # noqa: E402
 import docs_rules  # noqa: E402
 import docs_transports  # noqa: E402
 from trainyard.base.findings import Layer  # noqa: E402
@@ -128,6 +129,7 @@ def pages() -> dict[Path, str]:
     made |= {"reference/kinds": docs_data.behaviours(), "reference/distributions": docs_distributions.page()}
     made |= {f"reference/{name}": docs_fields.page(name) for name in docs_fields.MODELS}
     texts = {ROOT / "docs" / f"{name}.md": "\n".join(lines).rstrip() + "\n" for name, lines in made.items()}
+    texts[ROOT / "docs" / "argocd.md"] = docs_pitfalls.page(ROOT)
     texts |= {ROOT / "docs" / "pictures" / name: svg for name, svg in docs_pictures.drawn()}
     return {ROOT / "schemas" / "trainyard" / "report.json": json.dumps(schema(), indent=1) + "\n", **texts}
 

@@ -69,7 +69,8 @@ def answering(name: str, subject: Subject) -> Iterator[dict[str, str]]:
         return
     cluster = HERE / "cluster"
     try:
-        up = [sys.executable, cluster / "up", "--name", words["cluster"], *subject.cluster]
+        start = "empty" if subject.empty else "up"
+        up = [sys.executable, cluster / start, "--name", words["cluster"], *subject.cluster]
         started = subprocess.run(up, check=False)
         if started.returncode:
             raise RuntimeError("the cluster does not start; see the lines above")
@@ -85,7 +86,7 @@ def answering(name: str, subject: Subject) -> Iterator[dict[str, str]]:
 def environment(subject: Subject, words: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of a command: its variables name what answers, and its cluster may be changed."""
     named = dict.fromkeys(subject.variables, words.get("program") or words.get("kubeconfig", ""))
-    rest = {"TRAINYARD_THROWAWAY": "1"} if subject.cluster else {}
+    rest = {"TRAINYARD_THROWAWAY": "1"} if subject.cluster or subject.empty else {}
     return {**os.environ, **named, **rest}
 
 

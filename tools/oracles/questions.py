@@ -41,6 +41,8 @@ class Subject:
     """The program that answers cases, where it is one."""
     cluster: Sequence[str] = ()
     """Arguments of `up`, where a cluster answers."""
+    empty: bool = False
+    """Whether the cluster is one with Argo CD and nothing else, started by `empty`."""
     argocd: bool = False
     variables: Sequence[str] = ()
     """Variables that name the program or the kubeconfig."""
@@ -242,5 +244,12 @@ SUBJECTS: Mapping[str, Subject] = {
         cluster=("--operators", OPERATORS),
         argocd=True,
         variables=("TRAINYARD_ARGOCD",),
+    ),
+    "nothing": Subject(
+        ("cluster", "argocd", "charts"),
+        (marked("a cluster from the root Application alone", "tests/live/test_from_nothing.py", only="argocd"),),
+        seconds=900,
+        empty=True,
+        variables=("TRAINYARD_EMPTY_CLUSTER",),
     ),
 }

@@ -247,6 +247,13 @@ WRONG: dict[str, tuple[dict[str, Any], str, dict[str, Any], str, str]] = {
         "warning managerConfig.controllerManagerConfigYaml",
         "has no fairSharing, so fairWeight of 'research' has no effect; add it",
     ),
+    "jobs that Kueue deletes, and Argo CD starts again": (
+        {},
+        "kueue",
+        kueue(OWN + "objectRetentionPolicies: {workloads: {afterDeactivatedByKueue: 1h}}\n"),
+        "error managerConfig.controllerManagerConfigYaml",
+        "Kueue deletes jobs afterDeactivatedByKueue, and Argo CD starts them again; remove the field",
+    ),
     "minutes of recovery that are said twice": (
         {"recoveryMinutes": 5},
         "kueue",

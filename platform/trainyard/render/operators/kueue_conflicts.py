@@ -37,6 +37,7 @@ def conflicts(site: Site) -> Iterator[Conflict]:
     yield from check_devices(site.cluster, found)
     yield from check_weights(site.cluster, found)
     yield from check_recovery(site.cluster, found)
+    yield from check_retention(found)
 
 
 def read(text: str) -> Mapping[str, Any] | None:
@@ -82,6 +83,14 @@ def check_recovery(cluster: Cluster, found: Mapping[str, Any]) -> Iterator[Confl
         has = "no recoveryTimeout" if said is None else f"recoveryTimeout {said}"
         message = f"recoveryMinutes is {minutes}, but Kueue's configuration in values has {has}; set {minutes}m there"
         yield Conflict(CONFIGURATION, message, TYPES, breaks=False, shared=(("recoveryMinutes",),))
+
+
+def check_retention(found: Mapping[str, Any]) -> Iterator[Conflict]:
+    """Yield the retention by which Kueue deletes jobs that it deactivates: what is in Git is then created again."""
+    retention = "objectRetentionPolicies.workloads.afterDeactivatedByKueue"
+    if lookup(found, retention) is not None:
+        message = "Kueue deletes jobs afterDeactivatedByKueue, and Argo CD starts them again; remove the field"
+        yield Conflict(CONFIGURATION, message, f"{TYPES}; pkg/controller/core/workload_controller.go")
 
 
 def nanoseconds(time: Any) -> int | None:

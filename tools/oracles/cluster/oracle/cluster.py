@@ -68,7 +68,7 @@ class Cluster:
 
     def reset(self, keep=False) -> None:
         """Stop what an earlier run left, and forget its data."""
-        left = self.procs.stop()
+        left = self.procs.stop() + Processes(self.run / "operators").stop()
         if left:
             self.say(f"stopped {left} processes of an earlier run")
         if not keep:

@@ -55,11 +55,14 @@ def memory_mib(pid: int) -> int:
 # the dashboard of a cluster that is not there) is refused here, and nothing leaves the machine.
 NOWHERE = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), "http://127.0.0.1:9")
 
+SERVICES = ".svc,10.96.0.0/16"
+"""What a server calls in its own cluster: names and addresses of Services, whose way it knows without a proxy."""
+
 
 def clean_environment() -> dict[str, str]:
     """Return the environment without proxies, for processes that may reach loopback alone."""
     kept = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
-    return {**kept, **NOWHERE}
+    return {**kept, **NOWHERE, **dict.fromkeys(("NO_PROXY", "no_proxy"), SERVICES)}
 
 
 class Processes:
@@ -85,6 +88,8 @@ class Processes:
         """Start a process with a log of its own."""
         folder = self.run / name
         folder.mkdir(parents=True, exist_ok=True)
+        if (folder / "log").exists():
+            (folder / "log").replace(folder / "log.before")
         with (folder / "log").open("wb") as log:
             p = subprocess.Popen(
                 argv,
@@ -149,6 +154,13 @@ class Processes:
             del self.state["processes"][n]
         self.save()
         return stopped
+
+    def kill(self) -> int:
+        """Stop all at once, without asking; return 0."""
+        for name, process in self.state["processes"].items():
+            if self.alive(name):
+                os.kill(process["pid"], signal.SIGKILL)
+        return 0
 
     def _end(self, names: list[str]) -> None:
         for sig, seconds in ((signal.SIGTERM, 4), (signal.SIGKILL, 4)):

@@ -5,6 +5,7 @@ import shutil
 
 from . import paths
 from .procs import Processes
+from .standins import OWN
 
 
 def main() -> int:
@@ -14,7 +15,8 @@ def main() -> int:
     parser.add_argument("--keep", action="store_true", help="keep the run folder: logs, data, certificates")
     args = parser.parse_args()
     run = paths.run_dir(args.name)
-    print(f"stopped {Processes(run).stop() if run.exists() else 0} processes")
+    stopped = Processes(run).stop() + Processes(run / OWN).stop() if run.exists() else 0
+    print(f"stopped {stopped} processes")
     if not args.keep:
         shutil.rmtree(run, ignore_errors=True)
     return 0

@@ -1,0 +1,46 @@
+"""Argo CD must not replace, and not start as a hook, what trains, queues or holds data.
+
+Why: With Force=true Argo CD deletes and creates an object at each sync, changed or not. With Replace=true the API
+ server refuses the update of a job. A hook runs again at each sync. PruneLast holds up a sync until all jobs end.
+Fix: remove the option or the hook; a changed job is a new object with a new name.
+Source: argoproj/argo-cd v3.2.6 docs/user-guide/sync-options.md, docs/user-guide/sync-waves.md
+ issues 22952, 25206, 5882
+"""
+
+from collections.abc import Iterator
+
+from trainyard.checks import Manifest, Place, Problem, World
+
+OPTIONS = "argocd.argoproj.io/sync-options"
+HOOKS = ("argocd.argoproj.io/hook", "helm.sh/hook")
+DATA = {("", "PersistentVolumeClaim"), ("", "PersistentVolume"), ("", "Namespace")}
+QUEUES = "kueue.x-k8s.io"
+HARM = {
+    "Force=true": "deletes this {kind} and creates it again at each sync",
+    "Replace=true": "replaces this {kind} at each sync, which the API server refuses",
+    "PruneLast=true": "holds up the sync until this {kind} has ended",
+    "Prune=confirm": "holds up the sync until somebody confirms",
+}
+
+
+def check(world: World) -> Iterator[Problem]:
+    """Look at the options of jobs, queues, claims and namespaces, and at hooks that are queued jobs."""
+    for job in world.training_jobs():
+        yield from options(job.manifest, tuple(HARM))
+        for hook in HOOKS:
+            if hook in job.manifest.annotations and job.queue_name is not None:
+                message = "a queued job that is a hook starts at each sync, which waits for it; remove the hook"
+                yield Problem(Place(job.manifest, ("metadata", "annotations", hook)), message)
+    for manifest in world.manifests:
+        if manifest.group == QUEUES or (manifest.group, manifest.kind) in DATA:
+            yield from options(manifest, ("Force=true",))
+
+
+def options(manifest: Manifest, harmful: tuple[str, ...]) -> Iterator[Problem]:
+    """Yield the worst of these options that an object has."""
+    has = {option.strip() for option in str(manifest.annotations.get(OPTIONS, "")).split(",")}
+    for option in harmful:
+        if option in has:
+            message = f"{option} {HARM[option].format(kind=manifest.kind)}; remove it"
+            yield Problem(Place(manifest, ("metadata", "annotations", OPTIONS)), message)
+            return
