@@ -13,6 +13,7 @@ from trainyard.base.versions import order
 from trainyard.render.kinds import kinds
 from trainyard.render.kinds.behaviour import EVENTS
 from trainyard.render.operators.listing import listing
+from trainyard.specs.changes import changes
 from trainyard.specs.releases import Compared, Facts, Release, releases
 from trainyard.specs.shapes import Shape, names, preset
 
@@ -45,6 +46,10 @@ The kinds that run jobs, and what each does with a run. `make docs` writes this 
 MATRIX = """\
 The newest release that supports a version of Kubernetes. `?` means that the release states no bounds, `–` that no
 release supports it."""
+
+CHANGES = """\
+What API servers and nodes decide otherwise than in the release before, by the defaults of their feature gates.
+*Ignored* fields are accepted and left out without a word; `validate` warns of those of gangs (`core/gate-off`)."""
 
 JUDGED = """\
 `validate` knows the kinds of these projects. A cluster's file can name those that *can be installed*, and those *with
@@ -143,6 +148,19 @@ def operators(schemas: Path) -> Iterator[str]:
     for name in sorted(known):
         yield from ("", f"## {name}", "")
         yield from operator(known[name])
+    yield from ("", "## Changes of Kubernetes", "", CHANGES)
+    for minor, changed in changes()["kubernetes"].releases.items():
+        yield from (
+            "",
+            f"### Kubernetes {minor}",
+            "",
+            "| what | where | how | gate | source |",
+            "|---|---|---|---|---|",
+        )
+        for change in changed:
+            where = f"{change.kind}: `{change.field}`" if change.field else change.kind
+            gate = f"`{change.gate}`" if change.gate else ""
+            yield f"| {change.word} | {' | '.join(map(cell, (where, change.says, gate, change.source)))} |"
 
 
 def newest(facts: Facts, minor: str) -> str:

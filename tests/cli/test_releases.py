@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from typing import get_args
 
 from command import call
 from conftest import ROOT
 from trainyard.render.operators.listing import project
+from trainyard.specs.changes import Word
 from trainyard.specs.releases import releases
 from trainyard.upstream.apiserver.catalog.releases import Shelf
 
@@ -45,3 +47,16 @@ def test_a_name_that_nobody_has_is_told_with_the_near_miss():
     done = call(ROOT, "releases", "keueu")
     assert (done.returncode, "did you mean 'kueue'?" in done.stderr) == (2, True)
     assert call(ROOT, "releases", "-o", "yaml").returncode == 2
+
+
+def test_what_a_release_of_kubernetes_changes():
+    """Each change names the kind, the field and its gate; of another project nothing is said that is not known."""
+    said = call(ROOT, "releases", "kubernetes").stdout
+    assert "changes in 1.37:" in said
+    assert "ignored   Job spec.scheduling: the gate is alpha and off" in said
+    assert "changes in" not in call(ROOT, "releases", "kueue").stdout
+    (found,) = json.loads(call(ROOT, "releases", "kubernetes", "-o", "json").stdout)
+    newest, *older = found["releases"]
+    assert {change["word"] for change in newest["changes"]} == set(get_args(Word))
+    assert all(" v1.37." in change["source"] for change in newest["changes"])
+    assert not any("changes" in release for release in older)

@@ -220,6 +220,30 @@ def test_a_gang_is_bound_when_as_many_pods_have_a_node_as_it_needs(job, least):
     assert not [item for item in made(**job) if item["kind"] == "PodGroup"]
 
 
+NATIVE = {"kubernetes": "1.37", "gang": "native", "featureGates": ["GenericWorkload", "WorkloadWithJob"]}
+
+
+@pytest.mark.parametrize(
+    ("job", "policy"),
+    [
+        ({"nodes": 2}, {"gang": {}}),
+        ({"nodes": 4, "min_nodes": 2}, {"gang": {"minCount": 2}}),
+        ({"nodes": 1}, None),
+        ({"nodes": 2, "kind": "JobSet"}, None),
+    ],
+)
+def test_a_plain_job_is_a_gang_of_its_own(job, policy):
+    """The Job says so itself; no group and no other scheduler is made, and one pod is no gang."""
+    cluster = make_cluster(topology=None, **NATIVE)
+    workload, *others = made(cluster=cluster, **{"kind": "Job", **job})
+    scheduling = workload["spec"].get("scheduling", {})
+    assert scheduling.get("schedulingPolicy") == policy
+    assert bool(policy) == (scheduling.get("disruptionMode") == {"all": {}})
+    assert "PodGroup" not in {other["kind"] for other in others}
+    assert "schedulerName" not in str(workload)
+    assert "scheduling" not in made(**{"kind": "Job", **job})[0]["spec"]
+
+
 def test_the_second_scheduler_is_called_as_its_chart_is_told():
     """Pods that name one that is not there wait for ever."""
     named = {"version": "0.34.7", "values": {"scheduler": {"name": "gangs"}}}

@@ -8,8 +8,10 @@ import pytest
 
 from apiserver import core_objects as objects
 from apiserver.core_objects import altered, judged
+from trainyard.upstream.apiserver.core import gangs
 
 RELEASES = ("1.34", "1.35", "1.36", "1.37")
+GATES = (gangs.OF_PODS, gangs.OF_JOBS)
 MAIN = "spec.containers.0"
 TOLERATION = {"tolerations": [{"key": "a b", "operator": "Exists"}]}
 RULE = {"action": "RestartAllContainers", "exitCodes": {"operator": "In", "values": [1]}}
@@ -202,3 +204,45 @@ def test_a_release(case: str) -> None:
     base, changes, refusing = CASES[case]
     value = altered(base, changes)
     assert tuple(release for release in RELEASES if judged(value, kubernetes=release)) == refusing
+
+
+GANG = {"spec.parallelism": 2, "spec.scheduling": {"schedulingPolicy": {"gang": {"minCount": 2}}}}
+GANGS: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "all pods": ({"schedulingPolicy": {"gang": {}}, "disruptionMode": {"all": {}}}, ()),
+    "nothing": ({}, ()),
+    "one by one": ({"disruptionMode": {"single": {}}}, ()),
+    "a level": ({"schedulingConstraints": {"topology": [{"key": "example.com/rack"}]}}, ()),
+    "more than run": ({"schedulingPolicy": {"gang": {"minCount": 3}}}, ("schedulingPolicy.gang.minCount",)),
+    "none": ({"schedulingPolicy": {"gang": {"minCount": 0}}}, ("schedulingPolicy.gang.minCount",)),
+    "no policy": ({"schedulingPolicy": {}}, ("schedulingPolicy",)),
+    "both policies": ({"schedulingPolicy": {"gang": {}, "basic": {}}}, ("schedulingPolicy",)),
+    "together, but no gang": ({"disruptionMode": {"all": {}}}, ("disruptionMode",)),
+    "no mode": ({"disruptionMode": {}}, ("disruptionMode",)),
+    "a level that is none": (
+        {"schedulingConstraints": {"topology": [{"key": "a b"}]}},
+        ("schedulingConstraints.topology[0].key",),
+    ),
+    "a claim of nothing": ({"resourceClaims": [{"name": "c"}]}, ("resourceClaims[0]",)),
+}
+"""What a Job says of its gang, and where a kube-apiserver 1.37.2 with both gates refuses it."""
+
+
+@pytest.mark.parametrize("case", GANGS)
+def test_gangs_of_jobs(case: str) -> None:
+    """With its gates on, the server looks at the gang of a Job."""
+    scheduling, refused = GANGS[case]
+    value = altered(objects.JOB, {"spec.parallelism": 2, "spec.scheduling": scheduling})
+    found = gangs.check(value, "batch", "Job", kubernetes="1.37", gates=GATES)
+    assert tuple(objects.spelled(problem.path) for problem in found) == tuple(f"spec.scheduling.{at}" for at in refused)
+
+
+@pytest.mark.parametrize(
+    ("kubernetes", "gates", "warnings"),
+    [("1.37", (), 1), ("1.37", ("WorkloadWithJob",), 1), ("1.37", GATES, 0), ("1.36", (), 0)],
+)
+def test_a_gang_whose_gate_is_off_is_told(kubernetes: str, gates: tuple[str, ...], warnings: int) -> None:
+    """The server leaves the field out without a word, so a warning says it; older servers do not know it at all."""
+    value = altered(objects.JOB, GANG)
+    found = list(gangs.check(value, "batch", "Job", kubernetes=kubernetes, gates=gates))
+    assert [problem.warns for problem in found] == [True] * warnings
+    assert list(gangs.check(objects.JOB, "batch", "Job", kubernetes=kubernetes, gates=gates)) == []

@@ -21,6 +21,8 @@ def queues(**batch: Any) -> dict[str, Any]:
     return {"research": RESEARCH, "batch": {**BATCH, **batch}}
 
 
+GATES = ["GenericWorkload", "WorkloadWithJob"]
+
 CASES: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
     "a pool for each": ({"queues": queues()}, []),
     "words of Kueue's": (
@@ -90,6 +92,26 @@ CASES: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
     ),
     "a Kueue that holds pods, and no queue of Volcano's": ({"operators": LWS}, []),
     "gangs that are bound at once": ({"queues": {"research": RESEARCH}, "gang": "coscheduling"}, []),
+    "gangs that kube-scheduler binds": (
+        {"queues": {"research": RESEARCH}, "gang": "native", "kubernetes": "1.37", "featureGates": GATES},
+        [],
+    ),
+    "gangs that kube-scheduler would bind if it had the gate": (
+        {"queues": {"research": RESEARCH}, "gang": "native", "kubernetes": "1.37", "featureGates": GATES[:1]},
+        [
+            (
+                "pairing/native-gang",
+                "gang 'native' needs the feature gate WorkloadWithJob, which is off; add it to featureGates",
+            )
+        ],
+    ),
+    "gangs that no scheduler of the release binds": (
+        {"queues": {"research": RESEARCH}, "gang": "native", "featureGates": GATES},
+        [
+            ("pairing/native-gang", "featureGates are of Kubernetes 1.37, but kubernetes is '1.35'; remove them"),
+            ("pairing/native-gang", "gang 'native' needs Kubernetes 1.37, but kubernetes is '1.35'; remove gang"),
+        ],
+    ),
     "gangs that Kueue has found nodes for": (
         {"gang": "coscheduling", "topology": [{"rack": "example.com/rack"}]},
         [

@@ -38,7 +38,7 @@ def command(
         data(json.dumps(chosen, indent=1))
     else:
         width = max(len(item["name"]) for item in chosen) + GAP
-        page("\n".join(line(item, width) for item in chosen) + ("\n".join(told(chosen)) if operator else ""))
+        page("\n".join(line(item, width) for item in chosen) + ("\n".join(change_lines(chosen)) if operator else ""))
     return 0
 
 
@@ -48,8 +48,8 @@ def line(project: dict[str, Any], width: int) -> str:
     return f"{project['name']:<{width}}{releases} ({project['use']})"
 
 
-def told(projects: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield what each release decides otherwise than the one before it, in lines, each after a break."""
+def change_lines(projects: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield the differences of each release to the one before it, in lines, each after a break."""
     for one_release in (one_release for project in projects for one_release in project["releases"]):
         if changes := one_release.get("changes"):
             yield ""

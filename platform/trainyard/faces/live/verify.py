@@ -16,7 +16,7 @@ from trainyard.judge.checks.result import Result
 from trainyard.judge.checks.validate import decode_all
 from trainyard.specs.editing.named import cluster_of
 from trainyard.specs.sources import Specs
-from trainyard.upstream.apiserver import Judge, Missing, aware
+from trainyard.upstream.apiserver import Around, Judge, Missing, aware
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,8 @@ def verify(root: Path, specs: Specs, cluster: str, server: Server) -> Comparison
     if not manifests:
         raise SpecError(f"{GENERATED}/{cluster}/ has no objects; run `trainyard synth`")
     namespaces = checking.namespaces(checking.specs.clusters[cluster], manifests)
-    judge = Judge(known, namespaces=namespaces, refused_later=Severity.WARNING)
+    gates = Around(gates=frozenset(checking.specs.clusters[cluster].feature_gates))
+    judge = Judge(known, namespaces=namespaces, around=gates, refused_later=Severity.WARNING)
     return compare(cluster, manifests, aware(judge, [manifest.value for manifest in manifests]), server)
 
 

@@ -35,7 +35,7 @@ from trainyard.render.tree.snapshot import Snapshot
 from trainyard.specs import Cluster
 from trainyard.specs.releases import release
 from trainyard.specs.sources import Specs
-from trainyard.upstream.apiserver import Catalog, Judge, Judgement, aware
+from trainyard.upstream.apiserver import Around, Catalog, Judge, Judgement, aware
 from trainyard.upstream.apiserver.allowed import Allowed
 from trainyard.upstream.apiserver.catalog.releases import Shelf
 from trainyard.upstream.apiserver.neighbours import POLICY, SHAPING
@@ -134,7 +134,8 @@ class Checking:
         manifests = validate.decode_all(inputs, result)
         rulebook = open_for(self.home)
         namespaces = self.namespaces(cluster, manifests)
-        judge = Judge(known, self.allow_unknown, namespaces, rulebook=rulebook)
+        around = Around(gates=frozenset(cluster.feature_gates))
+        judge = Judge(known, self.allow_unknown, namespaces, around=around, rulebook=rulebook)
         judge = aware(judge, [*(manifest.value for manifest in manifests), *classes_of(cluster)])
         olds = [] if self.before is None else self.olds(name, self.before)
         updates = None if self.before is None else Updates(judge, olds, manifests, both=self.both)

@@ -61,7 +61,7 @@ class Judging:
             before=self.before,
             rulebook=open_for(self.root),
             apply=self.apply or ("server" if place else "client"),
-            gates=self.gates,
+            gates=self.gates | (place.gates() if place else frozenset()),
             policies=python_policies(self.root),
             where=part.where,
             whole=part.whole,

@@ -62,6 +62,12 @@ class Place:
         kubernetes = value.get("kubernetes")
         return (kubernetes, projects) if isinstance(kubernetes, str) else (None, None)
 
+    def gates(self) -> frozenset[str]:
+        """Return the feature gates that the cluster's file says are on; what is no name is not looked at here."""
+        found = self.description()
+        said = mapping(found.value).get("featureGates") if found else None
+        return frozenset(gate for gate in said if isinstance(gate, str)) if isinstance(said, list) else frozenset()
+
 
 def option(project: str) -> Location:
     """Return the option of the command line that chooses the release of a project."""

@@ -39,7 +39,7 @@ def is_coscheduled(cluster: Cluster) -> bool:
 
 
 def native(run: Run, pods: int) -> dict[str, object]:
-    """Return what a Job says of its gang where kube-scheduler binds it; nothing where it does not, or is no gang.
+    """Return the field of a Job's spec by which kube-scheduler binds its gang; empty where it does not, or for one pod.
 
     The Job controller makes Workload and PodGroup of it, and counts all pods unless a number is said; a number above
     parallelism is refused. The group is preempted as a whole. Facts: kubernetes v1.37.2 pkg/apis/batch/validation,

@@ -39,7 +39,7 @@ from trainyard.upstream.workloads import Carrier, Template, carriers
 OFF = only(False)
 
 GANG = Fields("a gang", dict.fromkeys(("disruptionMode", "schedulingPolicy"), ANY), {"resourceClaims": "devices"})
-"""What a Job says of its gang, which API servers know from Kubernetes 1.37 on; its claims of devices are not a run's."""
+"""What a Job says of its gang, which API servers know from Kubernetes 1.37 on; a run's claims are not there."""
 JOB = known_shape(
     "a Job",
     *("activeDeadlineSeconds", "backoffLimit", "backoffLimitPerIndex", "completionMode", "completions"),

@@ -44,6 +44,6 @@ def changes() -> Mapping[str, Changes]:
 
 
 def changes_of(project: str, release: str) -> tuple[Change, ...]:
-    """Return what a release of a project decides otherwise than the one before; nothing where nothing is known."""
+    """Return the differences of a project's release to the one before; empty where none is known."""
     known = changes().get(project)
     return () if known is None else known.releases.get(release, ())

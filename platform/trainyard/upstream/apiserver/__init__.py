@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from trainyard.upstream.apiserver.neighbours import aware
     from trainyard.upstream.apiserver.problems import Problem
     from trainyard.upstream.apiserver.validations.kept import Rulebook
+    from trainyard.upstream.apiserver.webhooks.around import Around
 
-__all__ = ["Catalog", "Judge", "Judgement", "Kind", "Missing", "Problem", "Rulebook", "Verdict", "aware"]
+__all__ = ["Around", "Catalog", "Judge", "Judgement", "Kind", "Missing", "Problem", "Rulebook", "Verdict", "aware"]
 
 _HOMES = {
+    "Around": "webhooks.around",
     "Catalog": "catalog",
     "Judge": "judge",
     "Judgement": "judge",

@@ -11,6 +11,8 @@ from trainyard.base.errors import TrainyardError
 from trainyard.base.findings import did_you_mean
 
 OFF = {
+    "GenericWorkload": "kubernetes/kubernetes v1.37.2 pkg/features/kube_features.go",
+    "WorkloadWithJob": "kubernetes/kubernetes v1.37.2 pkg/features/kube_features.go",
     "ElasticJobSet": "kubernetes-sigs/jobset v0.12.0 pkg/features/features.go",
     "InPlaceRestart": "kubernetes-sigs/jobset v0.12.0 pkg/features/features.go",
     "RestartJob": "kubernetes-sigs/jobset v0.12.0 pkg/features/features.go",

@@ -15,6 +15,7 @@ from trainyard.upstream.apiserver import core, made, webhooks
 from trainyard.upstream.apiserver.admission import families, resize
 from trainyard.upstream.apiserver.allowed import Allowed
 from trainyard.upstream.apiserver.catalog import Catalog, Kind, Missing
+from trainyard.upstream.apiserver.core import gangs
 from trainyard.upstream.apiserver.meta import metadata
 from trainyard.upstream.apiserver.prepare import Preparation, Prepared
 from trainyard.upstream.apiserver.problems import UNKNOWN, Problem, Rule
@@ -252,6 +253,7 @@ class Judge:
             for problem in core.check(value, kubernetes=kubernetes, old=old):
                 if not beneath(problem.path, refused):
                     yield self._finding(manifest, problem, "core")
+            yield from self._gangs(manifest, kind)
             if (kind.group, kind.kind) == POLICY and not refused:
                 from trainyard.upstream.apiserver.admission.policies import typecheck
 
@@ -262,6 +264,15 @@ class Judge:
 
             for problem in walk.check(value, kind, kubernetes=kubernetes, old=old, rulebook=self.rulebook):
                 yield self._finding(manifest, problem, "cel")
+
+    def _gangs(self, manifest: Manifest, kind: Kind) -> Iterator[Finding]:
+        """Look at gangs of kube-scheduler as they are written: the object as the server keeps it may have none."""
+        gates = self.around.gates
+        for problem in gangs.check(
+            manifest.value, kind.group, kind.kind, kubernetes=self.catalog.kubernetes, gates=gates
+        ):
+            severity = Severity.WARNING if problem.warns else Severity.ERROR
+            yield self._finding(manifest, problem, "core", severity)
 
     def _webhooks(
         self, manifest: Manifest, kind: Kind, value: dict[str, Any], old: dict[str, Any] | None

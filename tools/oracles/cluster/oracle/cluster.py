@@ -223,7 +223,7 @@ class Cluster:
         )
 
     def controller(self, name: str) -> None:
-        """Start kube-controller-manager or kube-scheduler."""
+        """Start kube-controller-manager or kube-scheduler, with the feature gates of the API server."""
         (port,) = free_ports(1)
         config = self.user(name, f"system:{name}")
         extra = {
@@ -235,7 +235,8 @@ class Cluster:
             ]
         }
         own = (f"--{flag}={config}" for flag in ("kubeconfig", "authentication-kubeconfig", "authorization-kubeconfig"))
-        rest = (f"--bind-address={LOCAL}", f"--secure-port={port}", "--leader-elect=false", "--profiling=false")
+        gates = (flag for flag in self.api_flags if flag.startswith("--feature-gates="))
+        rest = (*gates, f"--bind-address={LOCAL}", f"--secure-port={port}", "--leader-elect=false", "--profiling=false")
         self.procs.start(name, [self.kube(name), *own, *rest, *extra.get(name, ())])
 
     def kwok(self) -> None:

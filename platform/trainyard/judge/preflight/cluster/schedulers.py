@@ -129,7 +129,7 @@ def check_native(cluster: Cluster, source: Source) -> Iterator[Finding]:
         return
     for gate in get_args(Gate):
         if gate not in cluster.feature_gates:
-            message = f"gang 'native' needs the feature gate {gate}, which Kubernetes has off; add it to featureGates"
+            message = f"gang 'native' needs the feature gate {gate}, which is off; add it to featureGates"
             yield NATIVE.at(source, ("gang",), message, shared=[("featureGates",)])
 
 

@@ -133,10 +133,11 @@ def server_refusals(
     if not runs:
         return
     from trainyard.judge.preflight.cluster.served import served_catalog
-    from trainyard.upstream.apiserver import Judge, Rulebook, aware  # which take long to import
+    from trainyard.upstream.apiserver import Around, Judge, Rulebook, aware  # which take long to import
 
     kinds_, _ = served_catalog(cluster, schemas_dir(home), lambda _: Location(""))
-    judge = aware(Judge(kinds_, rulebook=Rulebook()), [one_manifest.value for one_manifest in around])
+    gates = Around(gates=frozenset(cluster.feature_gates))
+    judge = aware(Judge(kinds_, around=gates, rulebook=Rulebook()), [one_manifest.value for one_manifest in around])
     for objects in runs:
         said: dict[tuple[str, Steps], Finding] = {}
         for place, finding in errors(judge, objects):

@@ -56,7 +56,7 @@ def bundle_name(name: str, signer: str) -> str | None:
         return "must not have ':' in its name, as there is no signerName" if ":" in name else names.dns_subdomain(name)
     prefix = f"{signer.replace('/', ':')}:"
     if not name.startswith(prefix):
-        return f"must begin with {prefix}, as signerName says"
+        return f"must begin with {prefix!r}, as signerName says"
     return names.dns_subdomain(name.removeprefix(prefix))
 
 
@@ -144,5 +144,5 @@ def check_request(value: Object, *, kubernetes: str, old: Object | None = None) 
 def check_annotation_keys(owner: Object, field: str, path: Path, rule: Rule) -> Iterator[Problem]:
     """Yield keys of annotations for a signer that have no domain."""
     for key in inner(owner, field):
-        if isinstance(key, str) and ("/" not in key or names.label_key(key.lower())):
+        if "/" not in str(key) or names.label_key(str(key).lower()):
             yield rule.invalid((*path, field), key, "must be a domain and a name, such as 'example.com/key'")
