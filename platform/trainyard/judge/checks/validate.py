@@ -89,7 +89,7 @@ def judge_of(
     """Return a judge that knows some releases, the findings on those, and a note on what was assumed."""
     known, findings = catalog.load(schemas, kubernetes=kubernetes, projects=projects, where=where)
     judge = Judge(known, allow_unknown=Allowed(tuple(allow_unknown)), rulebook=rulebook or Rulebook(), apply=apply)
-    judge = replace(judge, around=replace(judge.around, gates=gates))
+    judge = replace(judge, around=replace(judge.around, gates=gates), decrypts=True)
     assumed = assumed_releases(known, kubernetes=kubernetes, projects=projects)
     return judge, list(findings), assumed
 

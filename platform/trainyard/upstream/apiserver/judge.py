@@ -11,7 +11,7 @@ from trainyard.base.findings import Finding, Layer, Location, Severity
 from trainyard.base.limits import DEFAULTED_VALUES, FINDINGS
 from trainyard.base.manifests import Manifest
 from trainyard.base.system.unforeseen import UNFORESEEN, judge_safely
-from trainyard.upstream.apiserver import core, made, webhooks
+from trainyard.upstream.apiserver import core, encrypted, made, webhooks
 from trainyard.upstream.apiserver.admission import families, resize
 from trainyard.upstream.apiserver.allowed import Allowed
 from trainyard.upstream.apiserver.catalog import Catalog, Kind, Missing
@@ -116,6 +116,8 @@ class Judge:
     """How objects come to the server: what server-side apply alone refuses warns who applies from the client."""
     security: Admission | None = None
     """Pod Security, where a namespace among the objects enforces a level."""
+    decrypts: bool = False
+    """Whether somebody decrypts what SOPS has encrypted before the server sees it; Argo CD alone does not."""
 
     def judge(self, manifest: Manifest, *, old: dict[str, Any] | None = None) -> Judgement:
         """Return the verdict; `old` is the object before, where it is known.
@@ -123,7 +125,22 @@ class Judge:
         A kind that inputs describe in several ways takes what any of them takes; nothing is known of the others. An
         object that stops Trainyard itself is an error, and those beside it are judged.
         """
+        if self.decrypts and encrypted.is_encrypted(manifest):
+            return judge_safely(lambda: self._decrypted(manifest, old), lambda why: self._unforeseen(manifest, why))
         return judge_safely(lambda: self._by_any(manifest, old), lambda why: self._unforeseen(manifest, why))
+
+    def _decrypted(self, manifest: Manifest, old: dict[str, Any] | None) -> Judgement:
+        """Return the verdict on what is readable of an encrypted object; nothing is said of values that are not."""
+        if encrypted.is_kind_hidden(manifest):
+            rule, message = encrypted.HIDDEN, "the kind of this object is encrypted; encrypt data and stringData alone"
+            problem = Problem(("kind",), rule.id, message, rule.source)
+            return Judgement(manifest, "unknown", (self._finding(manifest, problem, "schema", Severity.WARNING),))
+        before = None if old is None else encrypted.readable(old)
+        found = self._by_any(replace(manifest, value=encrypted.readable(manifest.value)), before)
+        hidden = {format_path(path) for path in encrypted.paths(manifest.value, manifest.base)}
+        findings = tuple(finding for finding in found.findings if finding.path not in hidden)
+        verdict = found.verdict if findings == found.findings else verdict_of(findings)
+        return replace(found, manifest=manifest, findings=findings, verdict=verdict)
 
     def _unforeseen(self, manifest: Manifest, why: str) -> Judgement:
         """Return that an object could not be judged."""
