@@ -97,7 +97,7 @@ def check_parts(site: Site) -> Iterator[Conflict]:
         why = "then nodes advertise no nvidia.com/gpu; remove it, unless another plugin does"
         yield from if_false(site, {"devicePlugin.enabled": why}, CONTROLLER, breaks=False)
     if "toolkit" in ours:
-        why = f"on {cluster.distribution.title} nothing else lets containers use GPUs; remove it, or waive this"
+        why = "then containers get no GPUs; remove it, unless the node image has the toolkit"
         yield from if_false(site, {"toolkit.enabled": why}, CONTROLLER, breaks=False)
     cut = next((name for name, pool in cluster.pools.items() if pool.mig is not None), None)
     if cut is not None:

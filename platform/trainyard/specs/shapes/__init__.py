@@ -148,15 +148,12 @@ class Shape(Spec):
 
     @model_validator(mode="after")
     def numa_apart(self) -> Shape:
-        """Refuse a CPU in two NUMA nodes, and NUMA nodes with a part of a core, as no machine has them."""
+        """Refuse a CPU that is in two NUMA nodes."""
         taken: set[int] = set()
-        for index, numa in enumerate(self.numa):
+        for numa in self.numa:
             cpus = set(members(parse(numa.cpus)))
             if both := taken & cpus:
                 raise validation_error("range", f"has CPU {min(both)} in two of numa; list each CPU once")
-            if len(cpus) % self.threads_per_core:
-                whole = f"no whole cores of {self.threads_per_core} threads"
-                raise validation_error("range", f"has {len(cpus)} CPUs in numa[{index}], {whole}; correct cpus")
             taken |= cpus
         return self
 
