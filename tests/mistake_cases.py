@@ -18,7 +18,7 @@ from trainyard.judge.checks.result import place
 
 HERE = TESTS / "mistakes"
 BASE = HERE / "base"
-GROUPS = ("jobs", "platform", "programs", "strangers", "second", "third", "fourth")
+GROUPS = ("jobs", "platform", "programs", "strangers", "second", "third", "fourth", "fifth")
 MARK = "▸"
 """Stands in what somebody wrote where the mistake must be told, at the key or at its value."""
 

@@ -66,6 +66,10 @@ OVERLAPS: dict[str, tuple[tuple[dict[str, Any], ...], list[str]]] = {
             )
         ],
     ),
+    "addresses of one fabric": (
+        ({"addresses": "10.96.0.0/16"}, {"guids": HIGH, "addresses": "10.96.128.0/17"}),
+        ["b warning fabric.addresses: addresses overlap those of cluster 'a' on the same fabric; use another range"],
+    ),
     "a partition of another cluster's team": (
         ({"partitionKeys": {"nlp": "0x11"}}, {"guids": HIGH, "partitionKeys": {"ads": "0x8011"}}),
         ["b warning fabric.partitionKeys.ads: partition '0x8011' is that of team 'nlp' on cluster 'a'; use another"],
@@ -89,6 +93,10 @@ APART: dict[str, tuple[dict[str, Any], ...]] = {
     "GUIDs that nobody writes": ({"guids": None}, {"guids": None}),
     "a range that ends before it starts, of which its own file tells": ({}, {"guids": LOW[::-1]}),
     "RoCE": ({}, {"type": "roce", "subnetManager": None}),
+    "addresses side by side": (
+        {"addresses": "10.96.0.0/16"},
+        {"guids": HIGH, "addresses": "10.97.0.0/16"},
+    ),
     "one team's partition on both": (
         {"partitionKeys": {"nlp": "0x11"}},
         {"guids": HIGH, "partitionKeys": {"nlp": "0x11", "ads": "0x12"}},

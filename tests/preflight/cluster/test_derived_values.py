@@ -96,8 +96,7 @@ YIELD = {
         "daemonsets.rollingUpdate.maxUnavailable",
         "daemonsets.priorityClassName",
     ],
-    "nodes may have the toolkit and a driver's settings already": [
-        "toolkit.enabled",
+    "nodes may have a driver's settings already": [
         "cdi.enabled",
         "nvidiaDriverRoot",
         "deviceConfig.spec.driver.blacklist",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import ROOT
 from make import CLUSTER, JOB, TEAM, write_repository
 from trainyard.base.documents import dump
 from trainyard.judge import preflight
@@ -57,3 +58,13 @@ def test_a_claim_of_another_namespace_is_not_the_job_s(tmp_path):
     """Pods mount claims of their own namespace alone."""
     extra = {"platform/extra/test/platform/old.yaml": claim("old", namespace="vision")}
     assert len(found(tmp_path, "old", extra)) == 1
+
+
+def test_a_claim_for_one_pod_is_told_to_a_job_of_several(tmp_path):
+    """Claims of the repository's own are among the objects by which a job is judged."""
+    once = claim("lone").replace("ReadWriteMany", "ReadWriteOncePod")
+    found(tmp_path, "lone", {"platform/extra/test/teams/nlp/lone.yaml": once})
+    findings = preflight.check_repository(tmp_path, home=ROOT).findings
+    (said,) = [finding for finding in findings if finding.rule == "sto-one-pod"]
+    assert said.path == "volumes[0].persistentVolumeClaim.claimName"
+    assert "ReadWriteOncePod, but 2 pods" in said.message

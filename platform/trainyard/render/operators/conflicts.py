@@ -14,11 +14,19 @@ OVERRIDE = "namespaceOverride"
 """The last part of values by which charts put their objects into another namespace."""
 
 
+REPLICAS = ("replicas", "replicaCount")
+"""The last part of values by which charts say how many pods of a Deployment run."""
+
+
 def common_conflicts(site: Site) -> Iterator[Conflict]:
     """Yield values that go against the Application of a chart, of any operator."""
-    for path, _ in leaves(site.choice.values):
-        if path.rpartition(".")[2] == OVERRIDE:
+    for path, value in leaves(site.choice.values):
+        last = path.rpartition(".")[2]
+        if last == OVERRIDE:
             yield from check_namespace(site, path)
+        if last in REPLICAS and value == 0 and not isinstance(value, bool):
+            message = f"{path} is 0, so nothing of {site.name} runs there; remove it"
+            yield Conflict(path, message, site.release.source, breaks=False)
     yield from check_secret(site)
 
 

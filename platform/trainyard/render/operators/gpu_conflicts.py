@@ -81,7 +81,11 @@ def check_objects(site: Site) -> Iterator[Conflict]:
 def check_parts(site: Site) -> Iterator[Conflict]:
     """Yield parts that are off though pools need them; another program may do the work of some."""
     cluster = site.cluster
-    ours = {section for section in ("driver", "devicePlugin") if cluster_install(cluster).values[section]["enabled"]}
+    ours = {
+        section
+        for section in ("driver", "toolkit", "devicePlugin")
+        if cluster_install(cluster).values[section]["enabled"]
+    }
     if not nvidia_pools(cluster):
         return
     if "driver" in ours:
@@ -92,6 +96,9 @@ def check_parts(site: Site) -> Iterator[Conflict]:
     if "devicePlugin" in ours:
         why = "then nodes advertise no nvidia.com/gpu; remove it, unless another plugin does"
         yield from if_false(site, {"devicePlugin.enabled": why}, CONTROLLER, breaks=False)
+    if "toolkit" in ours:
+        why = "then containers get no GPUs; remove it, unless the node image has the toolkit"
+        yield from if_false(site, {"toolkit.enabled": why}, CONTROLLER, breaks=False)
     cut = next((name for name, pool in cluster.pools.items() if pool.mig is not None), None)
     if cut is not None:
         why = f"it cuts the GPUs of pool {cut!r}; remove it"

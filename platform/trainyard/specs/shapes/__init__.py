@@ -6,7 +6,7 @@ from functools import cache
 from importlib import resources
 from typing import Annotated, Literal
 
-from pydantic import Field, StrictInt, StrictStr
+from pydantic import Field, StrictInt, StrictStr, model_validator
 
 from trainyard.base.documents import load
 from trainyard.base.errors import SpecError
@@ -23,7 +23,10 @@ from trainyard.specs.models.base import (
     Size,
     Spec,
     Text,
+    validation_error,
 )
+from trainyard.upstream.kubelet.configuration.cpulist import parse
+from trainyard.upstream.kubelet.sets import members
 from trainyard.upstream.pods.resources import NVIDIA_GPU
 
 MOST_THREADS = 8
@@ -142,6 +145,17 @@ class Shape(Spec):
     """Largest number of pods that the kubelet runs, unless the pool's `kubelet` sets another."""
     sources: dict[str, Text] = {}
     """Source of each fact of a preset: field -> document."""
+
+    @model_validator(mode="after")
+    def numa_apart(self) -> Shape:
+        """Refuse a CPU that is in two NUMA nodes."""
+        taken: set[int] = set()
+        for numa in self.numa:
+            cpus = set(members(parse(numa.cpus)))
+            if both := taken & cpus:
+                raise validation_error("range", f"has CPU {min(both)} in two of numa; list each CPU once")
+            taken |= cpus
+        return self
 
     def assumes(self, field: str) -> bool:
         """Whether nobody has measured or documented a fact, or a part of it, as its source says."""

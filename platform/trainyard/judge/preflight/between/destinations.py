@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from trainyard.base.findings import Finding, Severity
@@ -27,6 +28,17 @@ TREE = Rule(
     severity=Severity.WARNING,
     may_waive=True,
 )
+COMMIT = Rule(
+    id="spec/revision",
+    title="Argo CD follows a branch of the repository.",
+    why="with a commit it stays at that state for ever: nothing that is merged reaches a cluster",
+    fix="write the name of the branch; waive this while the clusters must stay at one state",
+    source="argoproj/argo-cd v3.5.1 docs/user-guide/tracking_strategies.md",
+    severity=Severity.WARNING,
+    may_waive=True,
+)
+HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+"""Name of a commit, whole, as Argo CD takes it."""
 
 
 @BETWEEN.check()
@@ -45,7 +57,14 @@ def check(loaded: Loaded) -> Iterator[Finding]:
 
 
 def check_tree(loaded: Loaded) -> Iterator[Finding]:
-    """Yield a path whose last folder is nearly the one that is written; a tree may be copied to one of another name."""
+    """Yield a commit in place of a branch, and a path whose last folder is nearly the one that is written.
+
+    A tree may be copied to a folder of another name.
+    """
+    revision = loaded.specs.repository.revision
+    if HASH.fullmatch(revision) and "repository" in loaded.specs.sources:
+        message = f"revision is commit {revision[:8]}, where Argo CD stays whatever is merged; write a branch"
+        yield COMMIT.at(loaded.specs.sources["repository"], ("revision",), message)
     source, path = loaded.specs.sources.get("repository"), loaded.specs.repository.path
     folder = path.rpartition("/")[2]
     if source is not None and folder != GENERATED and is_near(folder, GENERATED):

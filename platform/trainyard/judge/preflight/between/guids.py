@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Iterator
 from itertools import combinations
 from typing import NamedTuple
@@ -29,6 +30,16 @@ PARTITION = Rule(
     why="ports of one partition reach each other past every NetworkPolicy, those of another cluster's team too",
     fix="use another partition key; waive this if the clusters have separate fabrics",
     source="IBTA 1.6, 10.9; docs/fabric.md",
+    severity=Severity.WARNING,
+)
+
+
+ADDRESSES = Rule(
+    id="rdma-addresses-shared",
+    title="Clusters of one fabric give their pods different addresses.",
+    why="two pods get one address, and ranks that connect by it reach the wrong one",
+    fix="give each cluster a range of its own; waive this if the clusters have separate fabrics",
+    source="docs/fabric.md",
     severity=Severity.WARNING,
 )
 
@@ -76,11 +87,22 @@ def check(loaded: Loaded) -> Iterator[Finding]:
             yield GUIDS.at(second.source, ("fabric", "guids"), message, severity=severity)
         if first.manager == second.manager and first.manager:
             yield from check_partitions(first, second)
+            yield from check_addresses(first, second)
 
 
 def on_subnet(same: bool) -> str:
     """Say how sure it is that two clusters have one subnet."""
     return "which has the same subnet manager" if same else "which may be on the same fabric"
+
+
+def check_addresses(first: OnSubnet, second: OnSubnet) -> Iterator[Finding]:
+    """Yield a range of addresses that both clusters give to pods on one fabric."""
+    one, two = (
+        ipaddress.ip_network(item.fabric.addresses) if item.fabric.addresses else None for item in (first, second)
+    )
+    if one is not None and two is not None and one.version == two.version and one.overlaps(two):
+        message = f"addresses overlap those of cluster {first.name!r} on the same fabric; use another range"
+        yield ADDRESSES.at(second.source, ("fabric", "addresses"), message)
 
 
 def check_partitions(first: OnSubnet, second: OnSubnet) -> Iterator[Finding]:

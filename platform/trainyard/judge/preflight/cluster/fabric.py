@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from trainyard.base.findings import Finding, Severity
@@ -80,6 +81,12 @@ RAILS = Rule(
     severity=Severity.WARNING,
 )
 
+MOVED = frozenset({"sriov", "hostdev", "macvlan"})
+"""Ways of attaching by which a pod has one of many devices of a NIC, or NICs that differ from node to node."""
+
+ADAPTER = re.compile(r"=?mlx\d_\d+(?::\d+)?")
+"""One adapter by its number, which leaves all others unused."""
+
 LARGEST_FRAME = 9978
 """Bytes of the largest MTU that mlx5 takes, of ConnectX-4 Lx to ConnectX-7; ports of switches often end below."""
 DSCP = frozenset(
@@ -119,6 +126,9 @@ def check_env(fabric: Fabric, source: Source) -> Iterator[Finding]:
             name == "NCCL_NET" and value.strip().lower() == "socket"
         ):
             message = f"env sets {name}: {value[:20]!r}, which takes every job off the fabric; remove it"
+            yield SWITCHED_OFF.at(source, ("fabric", "env", name), message)
+        elif name == "NCCL_IB_HCA" and fabric.attach in MOVED and ADAPTER.fullmatch(value.strip()):
+            message = f"env sets NCCL_IB_HCA: {value[:20]!r}, but pods get other NICs of the node each time; remove it"
             yield SWITCHED_OFF.at(source, ("fabric", "env", name), message)
 
 

@@ -22,6 +22,18 @@ DEAD_NODE = Rule(
 )
 
 
+HASTY = Rule(
+    id="kq-recovery-hasty",
+    title="A job that lost a pod gets the time that a new pod needs to start.",
+    why="Kueue evicts the job before the new pod has pulled its image, so every lost pod stops the whole run",
+    fix="set recoveryMinutes to the time of an image pull, 10 or more, or remove it",
+    source="kueue v0.19.2 pkg/controller/core/workload_controller.go; apis/config/v1beta2 WaitForPodsReady",
+    layer="queueing",
+    severity=Severity.WARNING,
+)
+SOON = 5
+"""Minutes in which nodes do not pull the image of a training program (20 GB at 100 MB/s take 3 of them)."""
+
 GATES_TWICE = Rule(
     id="kq-gates-once",
     title="Kueue's feature gates are set in one place.",
@@ -36,6 +48,9 @@ GATES_TWICE = Rule(
 def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
     """Yield a Kueue that leaves the pods of dead nodes where they are or does not start, or of which nobody knows."""
     choice = cluster.operators.get(Kueue.name)
+    if cluster.recovery_minutes is not None and 0 < cluster.recovery_minutes < SOON:
+        message = f"recoveryMinutes is {cluster.recovery_minutes}, but pulling an image takes longer; set 10 or more"
+        yield HASTY.at(source, ("recoveryMinutes",), message)
     if choice is None or not cluster.queues_of("kueue"):
         return
     at = ("operators", Kueue.name)

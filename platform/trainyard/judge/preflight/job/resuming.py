@@ -65,12 +65,12 @@ def saving_faults(trainer: Trainer, said: Options) -> Iterator[tuple[Given, str]
 
 def resuming_faults(trainer: Trainer, said: Options) -> Iterator[tuple[Given, str]]:
     """Yield options with which a trainer begins anew, and the missing one by which it would go on."""
+    known = any(name in said for name in trainer.marks)
     for name, values in trainer.anew.items():
-        if name in said and said[name].value in values and not RESUMES & said.keys():
+        if name in said and said[name].value in values and not RESUMES & said.keys() and (known or name not in USUAL):
             yield said[name], f"with {words(said[name])} each restart trains from the first step; remove it"
             return
     saves = next((said[name] for name in trainer.saves if name in said), None)
-    known = any(name in said for name in trainer.marks)
     if saves and known and trainer.resumes and not said.keys() & set(trainer.resumes):
         message = f"{trainer.title} saves, but loads nothing without --{trainer.resumes[0]}"
         yield saves, f"{message}, so each restart trains from the first step; add it"
@@ -83,6 +83,9 @@ def words(item: Given) -> str:
 
 STEPS = Given((), "", "steps")
 """When Hugging Face's trainer saves where nothing is said of it."""
+
+USUAL = {"finetune"}
+"""Options that programs of other people have for something else."""
 
 RESUMES = {"resume_from_checkpoint"}
 """Options by which programs are given the checkpoint itself."""

@@ -10,6 +10,7 @@ from functools import partial
 
 from trainyard.base.documents import Path
 from trainyard.base.findings import Finding
+from trainyard.judge.policies.amounts import amount_of
 from trainyard.judge.policies.places import Place
 from trainyard.judge.policies.policy import Problem
 from trainyard.judge.preflight.job.rendered import Objects
@@ -33,7 +34,7 @@ def check(specs: Specs, cluster: str, runs: Sequence[Objects], source: From) -> 
         job, said = objects.run.run.job, dict[tuple[str, Path], Finding]()
         for place, breach in find_breaches(objects, here):
             path = source(objects, Problem(place, breach.message), partial(sentences, here))
-            path = path or source_field(job, breach.subject) or objects.origin(place)
+            path = path or source_field(job, breach.subject) or largest_folder(job, place) or objects.origin(place)
             fix = longest(specs, cluster) if breach.subject == "grace" else None
             message = objects.in_words(breach.message, place, path)
             finding = RULES[breach.subject].at(objects.run.run.source, path, message, fix=fix)
@@ -47,6 +48,19 @@ def source_field(job: Job, subject: str) -> Path:
     if subject == "account" and tokens:
         return "mounts", tokens[0], "token"
     return ("checkpoint", "size") if subject == "grace" and job.checkpoint is not None else ()
+
+
+def largest_folder(job: Job, place: Place) -> Path:
+    """Return the size limit of a job's largest emptyDir, for what is said of all volumes of its pods."""
+    folders = {
+        index: amount_of(volume["emptyDir"].get("sizeLimit"))
+        for index, volume in enumerate(job.volumes)
+        if isinstance(volume.get("emptyDir"), dict)
+    }
+    sizes = {index: size for index, size in folders.items() if size is not None}
+    if place.path[-1:] != ("volumes",) or not sizes:
+        return ()
+    return ("volumes", max(sizes, key=lambda index: sizes[index]), "emptyDir", "sizeLimit")
 
 
 def longest(specs: Specs, cluster: str) -> str:

@@ -32,6 +32,13 @@ IMAGE = ("/workspace", "/opt", "/app", "/usr", "/home", "/root", "/src", "/srv",
 """Folders in which images have programs, and may have data."""
 
 
+OFFLINE = frozenset({"offline", "dryrun"})
+"""Modes in which runs are only on disk (wandb v0.21 wandb/sdk/wandb_settings.py)."""
+
+CACHE = "nvmepath"
+"""DeepSpeed's folder for what it moves off the GPUs (deepspeed v0.16.5 runtime/zero/offload_config.py)."""
+
+
 RELATIVE = re.compile(r"\.|(?:\.{1,2}/)?[A-Za-z0-9_][\w.-]*(?:/[\w.-]+)*/?")
 """A folder below another, as nothing but a path is written."""
 
@@ -65,10 +72,20 @@ def check(one: OneJob) -> Iterator[Finding]:
         elif named.saves and max(inside, key=len, default="") in closed:
             message = f"{named.name} saves into {named.folder!r}, which is mounted read-only"
             yield UNMOUNTED.at(one.file.source, named.path, f"{message}; set readOnly: false, or use another folder")
+    yield from lost_logs(one, job, mounted)
     for near in near_mounts(job, contents, mounted, IMAGE):
         if near.at not in found:
             message = f"{near.path!r} is on no volume of the job; did you mean {near.folder!r}?"
             yield UNMOUNTED.at(one.file.source, near.at, message)
+
+
+def lost_logs(one: OneJob, job: Job, mounted: list[str]) -> Iterator[Finding]:
+    """Yield Weights & Biases that stays offline and keeps its runs in the container."""
+    offline = job.env.get("WANDB_MODE", "").strip().lower() in OFFLINE
+    inside = any(within(job.working_dir, folder) for folder in mounted) if job.working_dir else False
+    if offline and "WANDB_DIR" not in job.env and not inside and job.command is None:
+        message = "WANDB_MODE keeps runs in ./wandb, which is lost with the pod; set WANDB_DIR to a folder on a volume"
+        yield UNMOUNTED.at(one.file.source, ("env", "WANDB_MODE"), message)
 
 
 def sentence(named: Named) -> str:
@@ -82,6 +99,8 @@ def instead(job: Job, named: Named) -> str:
     """Say what to write instead."""
     if near := nearest(named.folder, folders(job), IMAGE):
         return f"did you mean {near!r}?"
+    if named.name.lower().replace("_", "").endswith(CACHE):
+        return "set scratch, and use /scratch"
     if not named.saves:
         return "mount it under data"
     return "use $(CHECKPOINT_DIR)" if job.checkpoint else "add checkpoint, and use $(CHECKPOINT_DIR)"

@@ -66,6 +66,9 @@ SLOWING = {
 ADAPTER = re.compile(r"=?(?:mlx[0-9]_[0-9]|(?!mlx)[A-Za-z_]+[0-9])")
 """A list of adapters by their numbers: neither a beginning that all have, nor a list of those left out."""
 
+OLD_GIDS = frozenset({"0", "1", "2"})
+"""Indices of GIDs of RoCE v1 and of link-local addresses on every port (Linux, drivers/infiniband/core/cache.c)."""
+
 POOLS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 """Variables that say how many threads each process has, which all spin while they wait."""
 
@@ -134,6 +137,8 @@ def other(size: RoleSize, variable: str, value: str) -> str | None:
         return f"{variable} is {value[:20]!r} instead of {derived.value[:20]!r}, which follows from the fabric"
     if variable == "NCCL_IB_HCA" and derived is None and size.fabric.annotations and ADAPTER.match(value):
         return f"NCCL_IB_HCA is {value[:20]!r}, but names of virtual functions differ from pod to pod"
+    if variable == "NCCL_IB_GID_INDEX" and derived is None and size.fabric.annotations and value.strip() in OLD_GIDS:
+        return f"NCCL_IB_GID_INDEX is {value}, which is no routable GID of RoCE v2; NCCL finds the right one"
     return None
 
 

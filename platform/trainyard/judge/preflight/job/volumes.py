@@ -158,8 +158,16 @@ def parents(path: str) -> tuple[str, ...]:
 
 @JOB.check()
 def check_files(one: OneJob) -> Iterator[Finding]:
-    """Yield arguments that name a file in a folder of the job's files, which has none of that name."""
+    """Yield arguments that name a file in a folder of the job's files, which has none of that name.
+
+    A mountPath that ends with the file's own name was meant as the path of the file.
+    """
     file = one.file
+    for index, one_file in enumerate(file.job.files):
+        path = PurePosixPath(one_file.mount_path)
+        if path.name == one_file.source.rpartition("/")[2] and path.suffix:
+            message = f"mountPath is a folder, so the file is at {path}/{path.name}; write {path.parent}"
+            yield NO_FILE.at(file.source, ("files", index, "mountPath"), message)
     folders: dict[str, set[str]] = {}
     if any(one_file.source not in file.contents for one_file in file.job.files):
         return  # a source is misspelt: that is said at the source
