@@ -6,13 +6,12 @@ from make import CLUSTER, fields, make_cluster, make_run
 from trainyard.render.kinds import lost_node, resolve
 
 CHECKPOINT = {"volume": "checkpoints", "everyMinutes": 15, "size": "100Gi"}
-OFF = {"controllerManager": {"featureGates": [{"name": "FailureRecoveryPolicy", "enabled": False}]}}
 
 
-def costs(cluster=None, kind="JobSet", **changes):
+def costs(cluster=None, kind="JobSet", forced=True, **changes):
     """Return value and origin by name."""
     run = make_run(kind=kind, cluster=make_cluster(**(cluster or {})), **changes)
-    return {name: (sized.value, sized.origin) for name, sized in lost_node.facts(resolve(run))}
+    return {name: (sized.value, sized.origin) for name, sized in lost_node.facts(resolve(run), forced=forced)}
 
 
 def test_work_since_the_last_checkpoint():
@@ -31,8 +30,7 @@ def test_a_silent_node():
     """Its pods are deleted after Kubernetes' and Kueue's times and the grace period, or by a person."""
     value, origin = costs(graceSeconds=40)["lost_node.silent"]
     assert (value, "450 seconds = 350 of Kubernetes + 40 of grace + 60 of Kueue" in origin) == ("2 GPU-hours", True)
-    operators = {**CLUSTER["operators"], "kueue": {"version": "0.19.2", "values": OFF}}
-    assert costs({"operators": operators})["lost_node.silent"][0] == "until a person acts"
+    assert costs(forced=False)["lost_node.silent"][0] == "until a person acts"
 
 
 def test_spares():

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from trainyard.base.findings import count_of
 from trainyard.render.kinds.base import Resolved
-from trainyard.render.operators.kueue import Kueue, recovers
 from trainyard.render.sizing.base import Sized
 from trainyard.render.sizing.restarts import losses
 
@@ -21,15 +20,18 @@ FORCED = 60
 """Seconds after the grace period until Kueue deletes them for good (kueue v0.19.2 pkg/controller/failurerecovery)."""
 
 
-def facts(run: Resolved) -> Iterator[tuple[str, Sized[str]]]:
-    """Yield what a lost node costs; nothing for runs without GPUs, or of independent copies."""
+def facts(run: Resolved, *, forced: bool) -> Iterator[tuple[str, Sized[str]]]:
+    """Yield the costs of one lost node; nothing for runs without GPUs, or of independent copies.
+
+    `forced` says whether Kueue deletes the pods of a node that does not answer.
+    """
     gpus = sum(role.pods * role.size.gpus.value for role in run.roles)
     if not gpus or run.run.job.array is not None:
         return
     lost = losses(run.run, run.specs)
     expected = f"expected lost nodes: {lost.count:.2g} = {lost.words}"
     yield "lost_node.work", work(run, gpus, expected)
-    yield "lost_node.silent", silence(run, gpus)
+    yield "lost_node.silent", silence(run, gpus, forced=forced)
     for name in sorted({role.pool_name for role in run.specs}):
         pool = run.run.cluster.pools[name]
         free = f"quotas leave {count_of(pool.spares, 'node')} free" if pool.spares else "quotas leave no node free"
@@ -37,9 +39,9 @@ def facts(run: Resolved) -> Iterator[tuple[str, Sized[str]]]:
         yield f"lost_node.spares.{name}", Sized(value, f"{free}: spares of pool {name}")
 
 
-def silence(run: Resolved, gpus: int) -> Sized[str]:
+def silence(run: Resolved, gpus: int, *, forced: bool) -> Sized[str]:
     """Return the time of GPUs that wait for a node that does not answer, until its pods are deleted."""
-    if not (Kueue.name in run.run.cluster.operators and recovers(run.run.cluster)):
+    if not forced:
         return Sized("until a person acts", "nothing deletes the pods of a node that does not answer")
     grace = run.sizing.grace.value
     wait = SILENT + grace + FORCED
