@@ -11,8 +11,10 @@ from trainyard.faces.cli._out import data, say
 def of_cluster(root: Path, name: str, *, as_json: bool) -> int:
     """Print the prerequisites of a cluster; raises SpecError where there is no such cluster."""
     from trainyard.base.system.repository import cluster_file
+    from trainyard.faces.cli import _table
     from trainyard.faces.cli._findings import show
     from trainyard.render.prerequisites import prerequisites
+    from trainyard.render.prerequisites.faults import steps
     from trainyard.render.prerequisites.page import as_data, place
     from trainyard.specs.editing.named import cluster_of
     from trainyard.specs.load import read_repository
@@ -37,4 +39,9 @@ def of_cluster(root: Path, name: str, *, as_json: bool) -> int:
             say(f"    get: {item.get}")
             if item.look:
                 say(f"    look: {item.look}")
+    rows = [(step.what, step.who, step.how) for step in steps(loaded.specs.clusters[cluster])]
+    if rows:
+        say("When a node has a fault")
+        for line in _table.lines(rows, within=_table.columns()):
+            say(line)
     return 0

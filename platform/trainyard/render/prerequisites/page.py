@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from trainyard.base.documents import format_path
 from trainyard.base.system.repository import cluster_file
 from trainyard.render.prerequisites import Prerequisite, prerequisites
+from trainyard.render.prerequisites.faults import steps
 from trainyard.specs.sources import Specs
 
 SPECIAL = re.compile(r"([\\*_<>\[\]])")
@@ -34,6 +35,10 @@ def lines(specs: Specs, cluster: str) -> Iterator[str]:
             yield f"  - get: {legible(item.get)}"
             if item.look:
                 yield f"  - look: {legible(item.look)}"
+    rows = steps(specs.clusters[cluster])
+    if rows:
+        yield from ("", "## When a node has a fault", "", "| step | who | how |", "|---|---|---|")
+        yield from (f"| {legible(row.what)} | {row.who} | {legible(row.how)} |" for row in rows)
 
 
 def place(item: Prerequisite) -> str:

@@ -30,6 +30,7 @@ from trainyard.specs.models.base import (
     validation_error,
 )
 from trainyard.specs.models.fabric import Fabric
+from trainyard.specs.models.health import Health
 from trainyard.specs.models.monitoring import Monitoring
 from trainyard.specs.models.pipelines import Pipelines
 from trainyard.specs.models.pools import Pool
@@ -130,6 +131,8 @@ class Cluster(Spec):
     """Software of the nodes: distribution, container runtime, kernel, driver of the NICs."""
     fabric: Fabric | None = None
     """The network for training traffic; default: none, so jobs use the cluster's network."""
+    health: Health | None = None
+    """Faults of hardware that are looked for on nodes, and what becomes of such a node; default: nobody looks."""
     cidrs: Cidrs | None = None
     """Address ranges of the cluster, which network policies and fabrics leave free."""
     storage: dict[Name, Storage] = {}

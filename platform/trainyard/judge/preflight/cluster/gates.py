@@ -9,6 +9,7 @@ from trainyard.base.findings import Finding, Severity
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.subjects import CLUSTER
 from trainyard.render.operators.kueue import Kueue, gates
+from trainyard.render.prerequisites.faults import REPLACING
 from trainyard.render.sizing import nvlink
 from trainyard.specs import Cluster
 from trainyard.specs.sources import Source
@@ -46,6 +47,9 @@ def needs(cluster: Cluster, *, refuses: bool) -> Iterator[tuple[str, Path, str]]
             ("topology",),
             "it admits jobs by quota alone: their topology is ignored, and pods may find no node",
         )
+    if cluster.topology and cluster.health is not None:
+        for gate in REPLACING[1:]:
+            yield gate, ("health",), "a run keeps a node with a fault in its place, and waits for it"
     for name, queue in cluster.queues.items():
         if queue.flavor_fungibility:
             yield (

@@ -1,0 +1,61 @@
+"""The cost of one lost node to a run: work that is done again, time that its GPUs wait, and who takes its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.base.findings import count_of
+from trainyard.render.kinds.base import Resolved
+from trainyard.render.sizing.base import Sized
+from trainyard.render.sizing.restarts import losses
+
+SILENT = 350
+"""Seconds until Kubernetes deletes pods of a node that does not answer: 50 until it is NotReady, 300 of the toleration.
+
+kubernetes v1.35.4 pkg/controller/nodelifecycle/config/v1alpha1/defaults.go,
+plugin/pkg/admission/defaulttolerationseconds.
+"""
+
+FORCED = 60
+"""Seconds after the grace period until Kueue deletes them for good (kueue v0.19.2 pkg/controller/failurerecovery)."""
+
+
+def facts(run: Resolved, *, forced: bool) -> Iterator[tuple[str, Sized[str]]]:
+    """Yield the costs of one lost node; nothing for runs without GPUs, or of independent copies.
+
+    `forced` says whether Kueue deletes the pods of a node that does not answer.
+    """
+    gpus = sum(role.pods * role.size.gpus.value for role in run.roles)
+    if not gpus or run.run.job.array is not None:
+        return
+    lost = losses(run.run, run.specs)
+    expected = f"expected lost nodes: {lost.count:.2g} = {lost.words}"
+    yield "lost_node.work", work(run, gpus, expected)
+    yield "lost_node.silent", silence(run, gpus, forced=forced)
+    for name in sorted({role.pool_name for role in run.specs}):
+        pool = run.run.cluster.pools[name]
+        free = f"quotas leave {count_of(pool.spares, 'node')} free" if pool.spares else "quotas leave no node free"
+        value = count_of(pool.spares, "node") if pool.spares else "none"
+        yield f"lost_node.spares.{name}", Sized(value, f"{free}: spares of pool {name}")
+
+
+def silence(run: Resolved, gpus: int, *, forced: bool) -> Sized[str]:
+    """Return the time of GPUs that wait for a node that does not answer, until its pods are deleted."""
+    if not forced:
+        return Sized("until a person acts", "nothing deletes the pods of a node that does not answer")
+    grace = run.sizing.grace.value
+    wait = SILENT + grace + FORCED
+    how = f"{count_of(gpus, 'GPU')} × {wait} seconds = {SILENT} of Kubernetes + {grace} of grace + {FORCED} of Kueue"
+    return Sized(f"{gpus * wait / 3600:.3g} GPU-hours", how)
+
+
+def work(run: Resolved, gpus: int, expected: str) -> Sized[str]:
+    """Return the work that is done again after a lost node, at most."""
+    checkpoint = run.run.job.checkpoint
+    if checkpoint is None:
+        return Sized("all work since the start", f"the job has no checkpoint; {expected}")
+    minutes = checkpoint.every_minutes
+    return Sized(
+        f"at most {gpus * minutes / 60:.3g} GPU-hours",
+        f"{count_of(gpus, 'GPU')} × {minutes} minutes of checkpoint.everyMinutes; {expected}",
+    )
