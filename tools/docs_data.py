@@ -14,6 +14,7 @@ from trainyard.render.kinds import kinds
 from trainyard.render.kinds.behaviour import EVENTS
 from trainyard.render.operators.listing import listing
 from trainyard.specs.changes import changes
+from trainyard.specs.defects import defects
 from trainyard.specs.releases import Compared, Facts, Release, releases
 from trainyard.specs.shapes import Shape, names, preset
 
@@ -46,6 +47,10 @@ The kinds that run jobs, and what each does with a run. `make docs` writes this 
 MATRIX = """\
 The newest release that supports a version of Kubernetes. `?` means that the release states no bounds, `–` that no
 release supports it."""
+
+DEFECTS = """\
+Older releases of these projects have the defect. `trainyard releases --defects` prints the list, and a cluster that
+meets one gets a warning (`pairing/known-defect`)."""
 
 CHANGES = """\
 What API servers and nodes decide otherwise than in the release before, by the defaults of their feature gates.
@@ -148,6 +153,18 @@ def operators(schemas: Path) -> Iterator[str]:
     for name in sorted(known):
         yield from ("", f"## {name}", "")
         yield from operator(known[name])
+    yield from (
+        "",
+        "## Known defects",
+        "",
+        DEFECTS,
+        "",
+        "| project | before | what happens | issue |",
+        "|---|---|---|---|",
+    )
+    for name, found in defects().items():
+        for defect in found.defects:
+            yield f"| {name} | {', '.join(defect.fixed)} | {cell(defect.happens)} | {defect.issue} |"
     yield from ("", "## Changes of Kubernetes", "", CHANGES)
     for minor, changed in changes()["kubernetes"].releases.items():
         yield from (

@@ -229,7 +229,7 @@ def test_nothing_to_judge_is_said(text, code, words, tmp_path, capsys):
 
 NEAR = {
     "a Kubernetes that is too old": (["--kubernetes", "1.33"], "--kubernetes: warning", "release 1.34 is used"),
-    "a Kubernetes to come": (["--kubernetes", "1.40"], "--kubernetes: warning", "release 1.36 is used"),
+    "a Kubernetes to come": (["--kubernetes", "1.40"], "--kubernetes: warning", "release 1.37 is used"),
     "a release of an operator": (["--with", "kueue=0.99"], "--with: error", "known releases: 0.19.2, 0.18.6"),
     "a first number that none has": (["--with", "kueue=1"], "--with: error", "kueue 1 is unknown"),
     "a patch that is not carried": (["--with", "kueue=0.19.1"], "--with: error", "kueue 0.19.1 is unknown"),

@@ -13,7 +13,7 @@ from trainyard.judge.preflight.cluster.served import served_projects
 from trainyard.specs.load import read_repository
 from trainyard.upstream.apiserver.catalog.releases import Shelf
 
-RELEASES = ("1.34", "1.35", "1.36")
+RELEASES = ("1.34", "1.35", "1.36", "1.37")
 CLUSTERS = sorted(path.stem for path in (ROOT / "platform" / "clusters").glob("*.yaml"))
 
 

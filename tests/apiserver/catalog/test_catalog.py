@@ -91,7 +91,7 @@ def test_everything_newest_by_default(schemas):
     """Without choices it is the newest Kubernetes and the newest release of each project, without a finding."""
     known, findings = catalog.load(schemas)
     assert findings == []
-    assert known.kubernetes == "1.36"
+    assert known.kubernetes == "1.37"
     assert known.projects["kueue"] == "0.19.2"
     assert len(known.projects) >= 30
     assert known.lookup("kubeflow.org", "v2beta1", "MPIJob").project == "mpi-operator"
@@ -121,12 +121,12 @@ def test_near_releases_are_named(schemas):
     known, findings = catalog.load(
         schemas, kubernetes="v1.38.1", projects={"kueue": "0.19.3"}, where=lambda name: Location(f"{name}.yaml")
     )
-    assert (known.kubernetes, known.projects) == ("1.36", {"kueue": "0.19.2"})
+    assert (known.kubernetes, known.projects) == ("1.37", {"kueue": "0.19.2"})
     assert [(finding.severity, finding.location.file, finding.message) for finding in findings] == [
         (
             Severity.WARNING,
             "kubernetes.yaml",
-            "kubernetes 1.38.1 is unknown; the nearest known release 1.36 is used instead",
+            "kubernetes 1.38.1 is unknown; the nearest known release 1.37 is used instead",
         ),
         (Severity.ERROR, "kueue.yaml", "kueue 0.19.3 is unknown; known releases: 0.19.2, 0.18.6"),
     ]

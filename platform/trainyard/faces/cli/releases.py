@@ -5,14 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from trainyard.faces.cli._options import PLAIN, ROOT
 from trainyard.faces.cli._out import data, page
 
-EXAMPLES = ("trainyard releases", "trainyard releases kueue", "trainyard releases kubernetes")
+if TYPE_CHECKING:
+    from trainyard.specs.defects import Defect
+
+EXAMPLES = (
+    "trainyard releases",
+    "trainyard releases kueue",
+    "trainyard releases kubernetes",
+    "trainyard releases --defects",
+)
 
 GAP = 2
 """Spaces between columns."""
@@ -20,6 +28,7 @@ GAP = 2
 
 def command(
     operator: str | None = typer.Argument(None, metavar="OPERATOR", help="Only this project; default: all."),
+    defects: bool = typer.Option(False, "--defects", help="List known defects, and the first releases without them."),
     format_: str = PLAIN,
     root: Path = ROOT,
 ) -> int:
@@ -33,6 +42,19 @@ def command(
     names = {verdict["name"] for verdict in found}
     if operator is not None and operator not in names:
         raise TrainyardError(f"operator {operator!r} is unknown; {did_you_mean(operator, names)}")
+    if defects:
+        from trainyard.specs.defects import defects as known_defects
+
+        told = {name: found.defects for name, found in known_defects().items() if operator in {None, name}}
+        if format_ == "json":
+            data(
+                json.dumps(
+                    [{"name": name, **one.model_dump()} for name, rows in told.items() for one in rows], indent=1
+                )
+            )
+        else:
+            page("\n".join(defect_line(name, one) for name, rows in told.items() for one in rows) or "no known defects")
+        return 0
     chosen = [verdict for verdict in found if operator in {None, verdict["name"]}]
     if format_ == "json":
         data(json.dumps(chosen, indent=1))
@@ -58,6 +80,12 @@ def change_lines(projects: list[dict[str, Any]]) -> Iterator[str]:
                 gate = f" ({change['gate']})" if change["gate"] else ""
                 where = " ".join(filter(None, (change["kind"], change["field"])))
                 yield f"  {change['word']:<9} {where}: {change['says']}{gate}"
+
+
+def defect_line(project: str, defect: Defect) -> str:
+    """Return a defect in words: the project, the first releases without it, what happens, where it is told."""
+    met = {"always": "", "topology": " (clusters with topology)", "pods": " (where Kueue manages single pods)"}
+    return f"{project} before {' and '.join(defect.fixed)}: {defect.happens}{met[defect.meets]}; {defect.issue}"
 
 
 def kubernetes(release: dict[str, Any]) -> str:

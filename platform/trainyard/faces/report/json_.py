@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any, get_args
 
 from trainyard.base.findings import Finding, Layer, Location, ObjectRef, Severity, arrange
 from trainyard.faces.report.legible import in_json
 from trainyard.faces.report.view import View
+from trainyard.judge.checks.deciders import DECIDERS, decider, verdicts
 from trainyard.judge.checks.result import Change, ChangeWord, Ignored, Judged, Other, Result, Unrendered, Update, Way
 
 VERSION = 1
@@ -30,7 +32,7 @@ def as_dict(result: Result) -> dict[str, Any]:
     return {
         "version": VERSION,
         "summary": result.summary(),
-        "objects": [judged_object(obj) for obj in result.objects],
+        "objects": judged_objects(result),
         "skipped": [{"rule": skipped.rule, "why": skipped.why} for skipped in result.skipped],
         "notes": list(result.notes),
         **({"passed": dict(result.passed)} if result.passed else {}),
@@ -56,13 +58,23 @@ def unrendered(one_unrendered: Unrendered) -> dict[str, Any]:
     return {"tool": one_unrendered.tool, "folder": one_unrendered.folder, "command": one_unrendered.command}
 
 
-def judged_object(judged: Judged) -> dict[str, Any]:
+def judged_objects(result: Result) -> list[dict[str, Any]]:
+    """Return the entries of `objects`, each with the verdict of everybody who is asked."""
+    found: dict[tuple[str, int, ObjectRef], list[Finding]] = {}
+    for item in result.findings:
+        if item.object is not None:
+            found.setdefault((item.location.file, item.location.document or 0, item.object), []).append(item)
+    return [judged_object(one, found.get((one.file, one.document, one.object), ())) for one in result.objects]
+
+
+def judged_object(judged: Judged, findings: Sequence[Finding] = ()) -> dict[str, Any]:
     """One entry of `objects`."""
     return {
         "file": judged.file,
         "document": judged.document,
         **reference(judged.object),
         "verdict": judged.verdict,
+        "verdicts": verdicts(judged, findings),
         "update": judged.update,
     }
 
@@ -88,6 +100,7 @@ def finding(one_finding: Finding) -> dict[str, Any]:
         "rule": one_finding.rule,
         "layer": one_finding.layer,
         "severity": one_finding.severity.value,
+        "decider": decider(one_finding),
         "message": one_finding.message,
         "file": where.file,
         "line": where.line,
@@ -154,6 +167,7 @@ def schema() -> dict[str, Any]:
         "rule": text,
         "layer": {"enum": list(get_args(Layer))},
         "severity": {"enum": [severity.value for severity in Severity]},
+        "decider": {"enum": [*DECIDERS, None]},
         "message": text,
         "file": text,
         "line": position,
@@ -172,7 +186,9 @@ def schema() -> dict[str, Any]:
     way = {"way": {"enum": list(get_args(Way))}, "where": spot, "reason": nullable("string")}
     accepted = closed({**fields, **way}, optional=("frozen", "cause", "blocks"))
     verdict = {"enum": ["valid", "invalid", "unknown"]}
-    one = closed({"file": text, "document": count, **identity, "verdict": verdict, "update": update})
+    by_decider = closed({name: {"enum": [*verdict["enum"], None]} for name in DECIDERS})
+    of_object = {"verdict": verdict, "verdicts": by_decider, "update": update}
+    one = closed({"file": text, "document": count, **identity, **of_object})
     difference = closed(
         {
             "change": {"enum": list(get_args(ChangeWord))},

@@ -11,6 +11,7 @@ from trainyard.base.findings import Finding, Severity, Skipped, arrange
 from trainyard.faces.report.below import lines_below
 from trainyard.faces.report.excerpt import excerpt
 from trainyard.faces.report.view import View, hidden, shown_place
+from trainyard.judge.checks.deciders import decider
 from trainyard.judge.checks.result import Change, ChangeWord, Ignored, Other, Result, Unrendered, place
 from trainyard.judge.checks.twice import group_findings
 
@@ -160,6 +161,8 @@ def paragraph(
     about = [str(part) for part in (finding.object, finding.path) if part]
     if about:
         yield f"  in {', '.join(about)}"
+    if view.verbose and finding.is_error and (who := decider(finding)):
+        yield f"  refused by the {who}"
     if head != finding.location:
         yield f"  seen at {finding.location}"
     elif finding.spec is not None and finding.spec != head:
