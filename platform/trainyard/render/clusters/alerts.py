@@ -36,7 +36,7 @@ def of_cluster(cluster: Cluster, monitoring: Monitoring) -> dict[str, list[dict[
     found = {}
     for name, group in groups().items():
         rules = [
-            written(rule, values)
+            rule_object(rule, values)
             for rule in group.rules
             if applies(cluster, rule, there, series) and rule.alert not in monitoring.alerts.disabled
         ]
@@ -67,7 +67,7 @@ def applies(cluster: Cluster, rule: RuleFact, there: frozenset[str], series: fro
     return exporters_of(expression) <= there and used <= series and all(has[need] for need in rule.needs)
 
 
-def written(rule: RuleFact, values: Mapping[str, str]) -> dict[str, Any]:
+def rule_object(rule: RuleFact, values: Mapping[str, str]) -> dict[str, Any]:
     """Return a rule as Prometheus reads it."""
     expression = fill(rule.expression(), values)
     if rule.record:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.base.labels import JOB, POOL, RUN, TEAM
+from trainyard.base.labels import JOB, RUN, TEAM
 from trainyard.render.operators.base import Conflict, Operator, Site, merge, nest_value
 from trainyard.render.operators.stated_values import if_false, stated
 from trainyard.specs import Cluster
@@ -21,9 +21,6 @@ CHART = "prometheus-community/helm-charts kube-prometheus-stack-88.5.3 charts/ku
 
 LABELS = "kube-state-metrics.metricLabelsAllowlist"
 STATES = "kube-state-metrics.customResourceState.config"
-
-ALLOWED = (f"pods=[{RUN},{TEAM},{JOB}]", f"jobs=[{RUN},{TEAM},{JOB}]", f"nodes=[{POOL}]")
-"""Labels of objects that kube-state-metrics tells; without them no series belongs to a run."""
 
 OF_NODE = [{"sourceLabels": ["__meta_kubernetes_pod_node_name"], "targetLabel": "node"}]
 """Gives every series of a pod the name of its node."""
@@ -50,7 +47,7 @@ class KubePrometheusStack(Operator):
     name = "kube-prometheus-stack"
 
     def values(self, site: Site) -> dict[str, Any]:
-        """Return what is scraped and kept, and where it runs."""
+        """Return the parts that are installed, their nodes, and the labels and states that they tell."""
         monitoring = site.cluster.monitoring or Monitoring()
         found: dict[str, Any] = {
             "grafana": {"enabled": False},
@@ -114,9 +111,16 @@ def placement(cluster: Cluster, monitoring: Monitoring) -> dict[str, str]:
     return cluster.selector_of(pool_name) if pool_name in cluster.pools else {}
 
 
+def allowed_labels(cluster: Cluster) -> list[str]:
+    """Return the labels of objects that kube-state-metrics tells; without them no series belongs to a run."""
+    of_run = ",".join((RUN, TEAM, JOB))
+    of_node = ",".join(sorted({key for selector in cluster.selectors.values() for key in selector}))
+    return [f"pods=[{of_run}]", f"jobs=[{of_run}]", f"nodes=[{of_node}]"]
+
+
 def state_metrics(cluster: Cluster) -> dict[str, Any]:
     """Return the values of kube-state-metrics: labels of runs, and the states of workloads and JobSets."""
-    found: dict[str, Any] = {"metricLabelsAllowlist": list(ALLOWED)}
+    found: dict[str, Any] = {"metricLabelsAllowlist": allowed_labels(cluster)}
     chosen = states(cluster)
     if chosen:
         rules = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.render.clusters import monitors
-from trainyard.render.operators.kube_prometheus_stack import ALLOWED, states
+from trainyard.render.operators.kube_prometheus_stack import allowed_labels, states
 from trainyard.render.prerequisites.base import Prerequisite, Site, names_text
 from trainyard.render.prerequisites.questions import Definitions, namespaced
 from trainyard.specs.models.monitoring import ExistingPrometheus
@@ -15,7 +15,7 @@ GROUP = monitors.API.partition("/")[0]
 
 
 def every(site: Site) -> Iterator[Prerequisite]:
-    """Yield what Prometheus, kube-state-metrics and node-exporter must have, where somebody else installs them."""
+    """Yield the settings of Prometheus, kube-state-metrics and node-exporter, where somebody else installs them."""
     monitoring = site.cluster.monitoring
     if monitoring is None:
         return
@@ -27,7 +27,7 @@ def every(site: Site) -> Iterator[Prerequisite]:
 
 
 def prometheus(site: Site, existing: ExistingPrometheus) -> Iterator[Prerequisite]:
-    """Yield the operator with its definitions, what its Prometheus selects, and what it may read."""
+    """Yield the operator with its definitions, the selectors of its Prometheus, and its rights."""
     wanted = {f"{kind.lower()}s.{GROUP}": ("v1",) for kind in monitors.KINDS}
     yield Prerequisite(
         f"Prometheus Operator is there, with {names_text([f'`{name}`' for name in wanted])}",
@@ -81,8 +81,9 @@ def of_operators(site: Site) -> Iterator[str]:
 
 def state_metrics(site: Site) -> Iterator[Prerequisite]:
     """Yield the labels and states of objects that kube-state-metrics must tell."""
+    labels = ",".join(allowed_labels(site.cluster))
     yield Prerequisite(
-        f"kube-state-metrics tells labels of runs: `--metric-labels-allowlist={','.join(ALLOWED)}`",
+        f"kube-state-metrics tells labels of runs: `--metric-labels-allowlist={labels}`",
         "by default it tells no label, so that no series belongs to a run or team",
         AT,
         "set `metricLabelsAllowlist` of its chart; 2.10 or newer",
@@ -111,11 +112,11 @@ def nodes() -> Prerequisite:
 
 
 def receivers(site: Site) -> Prerequisite:
-    """Return who is told of alerts, which nothing here says."""
+    """Return the receivers of alerts, which nothing here says."""
     existing = site.cluster.monitoring is not None and site.cluster.monitoring.existing is not None
     return Prerequisite(
         "Alertmanager sends alerts to somebody, by their labels `severity` and `team`",
-        "nobody is told otherwise; Alertmanager's own configuration sends them nowhere",
+        "otherwise nobody reads them; the configuration that Alertmanager comes with sends them nowhere",
         ("monitoring", "alerts"),
         "make an AlertmanagerConfig, or configure Alertmanager where it is installed"
         if existing

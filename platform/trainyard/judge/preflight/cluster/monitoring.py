@@ -22,7 +22,7 @@ INSTALLED = Rule(
 NAMES = Rule(
     id="mon-names",
     title="Pools, storage classes and alerts that monitoring names exist.",
-    why="Prometheus stays pending, or an alert fires that should not",
+    why="otherwise Prometheus stays pending, or an alert stays on",
     fix="correct the name",
     source="docs/monitoring.md",
 )

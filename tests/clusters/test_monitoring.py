@@ -1,0 +1,125 @@
+"""Monitors, rules and rights of a cluster that is watched: what there is, where, and for which Prometheus."""
+
+from __future__ import annotations
+
+import pytest
+
+from make import make_cluster, make_source
+from monitoring.rules import OPERATORS, everything
+from trainyard.judge.preflight.cluster.monitoring import check
+from trainyard.render.clusters import alerts, monitors, nets
+from trainyard.render.operators import operators
+from trainyard.render.operators.install import sites
+
+STACK = {"kube-prometheus-stack": {"version": "88.5.3"}}
+THEIRS = {"namespace": "watch", "labels": {"prometheus": "site"}, "serviceAccount": "prometheus-k8s"}
+
+
+def made(cluster):
+    """Return the objects of the folder by kind and name."""
+    found = (*monitors.resources(cluster), *alerts.resources(cluster))
+    return {f"{one.kind}/{one.name}": one.value() for one in found}
+
+
+def named(cluster):
+    """Return the names of the cluster's alerts."""
+    groups = alerts.of_cluster(cluster, cluster.monitoring)
+    return {rule["alert"] for rules in groups.values() for rule in rules if "alert" in rule}
+
+
+def test_nothing_without_monitoring():
+    """A cluster without the field has no monitor and no rule."""
+    assert not made(make_cluster())
+
+
+def test_every_exporter_has_a_monitor():
+    """Each exporter that no chart reads has one, in the namespace of its operator, with the chart's label."""
+    found = made(everything())
+    kueue = found["ServiceMonitor/trainyard-kueue"]
+    assert kueue["metadata"]["labels"] == {"release": "kube-prometheus-stack"}
+    assert kueue["spec"]["namespaceSelector"] == {"matchNames": ["kueue-system"]}
+    assert kueue["spec"]["endpoints"][0]["scheme"] == "https"
+    assert found["PodMonitor/trainyard-ray"]["spec"]["namespaceSelector"] == {"matchNames": ["nlp"]}
+    assert "scheme" not in found["PodMonitor/trainyard-dcgm-exporter"]["spec"]["podMetricsEndpoints"][0]
+    assert len([key for key in found if "Monitor/" in key]) == len(OPERATORS) + 1
+
+
+def test_an_existing_prometheus_selects_ours():
+    """Objects stand in its namespace with its labels, and its account may read metrics."""
+    found = made(make_cluster(operators={"kueue": {"version": "0.19.2"}}, monitoring={"existing": THEIRS}))
+    monitor = found["ServiceMonitor/trainyard-kueue"]
+    assert (monitor["metadata"]["namespace"], monitor["metadata"]["labels"]) == ("watch", {"prometheus": "site"})
+    binding = found["ClusterRoleBinding/trainyard-metrics-reader"]
+    assert binding["subjects"] == [{"kind": "ServiceAccount", "name": "prometheus-k8s", "namespace": "watch"}]
+
+
+def test_operators_of_others_may_be_anywhere():
+    """Where somebody else installs an operator, its namespace is not known."""
+    operators = {"kueue": {"version": "0.19.2", "managed": False}}
+    found = made(make_cluster(operators=operators, monitoring={"existing": THEIRS}))
+    assert found["ServiceMonitor/trainyard-kueue"]["spec"]["namespaceSelector"] == {"any": True}
+
+
+def test_rules_are_those_whose_series_there_are():
+    """A cluster has no alert that could never fire."""
+    few = named(make_cluster(operators=STACK, monitoring={}))
+    assert "NodeNotReady" in few
+    assert not {"RunNotAdmitted", "GpuXidError", "AmdGpuUnhealthy", "CertificateExpires", "ApplicationUnknown"} & few
+    assert {"RunNotAdmitted", "GpuXidError", "AmdGpuUnhealthy", "ApplicationUnknown"} <= named(everything())
+
+
+def test_numbers_and_names_are_those_of_the_file():
+    """Thresholds stand in expressions, and alerts that are left out are gone."""
+    cluster = everything(alerts={"notAdmittedMinutes": 7, "disabled": ["RunIdle"]})
+    rules = alerts.of_cluster(cluster, cluster.monitoring)["runs"]
+    waiting = next(rule for rule in rules if rule.get("alert") == "RunNotAdmitted")
+    assert waiting["for"] == "7m"
+    assert 'namespace=~"nlp"' in waiting["expr"]
+    assert "RunIdle" not in named(cluster)
+
+
+def test_prometheus_passes_the_policies_of_teams():
+    """A policy opens the metrics of Ray heads to Prometheus alone; without monitoring there is none."""
+    ((name, spec),) = nets.allow_prometheus(everything())
+    assert name == "metrics-of-ray"
+    assert spec["ingress"][0]["ports"] == [{"port": 8080, "endPort": None, "protocol": "TCP"}]
+    assert not list(nets.allow_prometheus(make_cluster(operators={"kuberay": {"version": "1.6.2"}})))
+
+
+WRONG = {
+    "nobody installs it": ({"monitoring": {}}, "no Prometheus reads the monitors"),
+    "two would": ({"operators": STACK, "monitoring": {"existing": THEIRS}}, "remove one"),
+    "no such pool": ({"operators": STACK, "monitoring": {"pool": "cpo"}}, "pool 'cpo' does not exist"),
+    "no such class": ({"operators": STACK, "monitoring": {"storageClass": "disk"}}, "storage class 'disk'"),
+    "no such alert": ({"operators": STACK, "monitoring": {"alerts": {"disabled": ["RunIdel"]}}}, "'RunIdel'"),
+}
+
+
+@pytest.mark.parametrize(("fields", "message"), WRONG.values(), ids=WRONG)
+def test_mistakes_are_found(fields, message):
+    """Each mistake is one finding that names the value."""
+    (found,) = check(make_cluster(**fields), make_source("platform/clusters/test.yaml", fields))
+    assert message in found.message
+
+
+@pytest.mark.parametrize("fields", [{}, {"operators": STACK, "monitoring": {}}, {"monitoring": {"existing": THEIRS}}])
+def test_what_is_right_is_silent(fields):
+    """Either way to a Prometheus is right, and none is, too."""
+    assert not list(check(make_cluster(**fields), make_source("platform/clusters/test.yaml", fields)))
+
+
+CONFLICTS = {
+    "no state of objects": {"kubeStateMetrics": {"enabled": False}},
+    "labels without the run": {"kube-state-metrics": {"metricLabelsAllowlist": ["pods=[app]"]}},
+    "other states": {"kube-state-metrics": {"customResourceState": {"config": {"spec": {"resources": []}}}}},
+}
+
+
+@pytest.mark.parametrize("values", CONFLICTS.values(), ids=CONFLICTS)
+def test_values_that_take_series_away(values):
+    """Values that leave alerts without series are conflicts; others are not."""
+    known = operators()["kube-prometheus-stack"]
+    (site,) = sites(make_cluster(operators={"kube-prometheus-stack": {"version": "88.5.3", "values": values}}))
+    assert len(list(known.conflicts(site))) == 1
+    (site,) = sites(make_cluster(operators={"kube-prometheus-stack": {"version": "88.5.3", "values": {}}}))
+    assert not list(known.conflicts(site))
