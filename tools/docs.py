@@ -58,6 +58,7 @@ COLUMNS = (
     "storage",
     "access",
     "a class must say",
+    "an export must say",
     "secret",
     "pods write by",
     "claims grow",
@@ -84,7 +85,8 @@ def storage() -> Iterator[str]:
             if row.dynamic
             else "nothing: it makes no volumes, which somebody makes beforehand"
         )
-        words = [f"`{name}`", row.title, " ".join(row.access), made, secret, row.ownership, yes(row.grows)]
+        export = ", ".join(f"`{attribute}`" for attribute in row.export)
+        words = [f"`{name}`", row.title, " ".join(row.access), made, export, secret, row.ownership, yes(row.grows)]
         yield f"| {' | '.join(map(docs_fields.cell, [*words, yes(row.enforces), row.nodes or '', row.source]))} |"
 
 

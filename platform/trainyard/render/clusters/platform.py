@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from trainyard.base.documents import Path
-from trainyard.base.labels import NAMESPACE, OURS, SYNC_WAVE, TEAM
+from trainyard.base.labels import NAMESPACE, OURS, PROTECTED, SYNC_WAVE, TEAM
 from trainyard.render.clusters import gke_networks, provisioning, volcano
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing.quota import amounts, covered_resources
@@ -14,7 +14,7 @@ from trainyard.render.tenancy import policies as tenants
 from trainyard.specs import Cluster, Pool, Queue, Quota, Repository
 from trainyard.specs.drivers import secret_parameters
 from trainyard.specs.models.queues import Cohort
-from trainyard.specs.models.storage import Storage
+from trainyard.specs.models.storage import Export, Storage
 
 KUEUE = "kueue.x-k8s.io/v1beta2"
 
@@ -152,7 +152,8 @@ def storage(cluster: Cluster) -> Iterator[Resource]:
     """Yield the storage classes that are ours to make; a volume outlives its claim, unless it is scratch."""
     scratch = {pool.local_disks.storage for pool in cluster.pools.values() if pool.local_disks}
     for name, choice in cluster.storage.items():
-        if choice.existing:
+        yield from exports(name, choice)
+        if choice.existing or choice.exports:
             continue
         reclaim = choice.reclaim or ("Delete" if name in scratch else "Retain")
         fields = {
@@ -164,6 +165,48 @@ def storage(cluster: Cluster) -> Iterator[Resource]:
             "allowVolumeExpansion": expands(choice),
         }
         yield Resource("storage.k8s.io/v1", "StorageClass", name, ("storage", name), fields=fields)
+
+
+def exports(name: str, choice: Storage) -> Iterator[Resource]:
+    """Yield a PersistentVolume for each export: for one claim alone, and kept whatever becomes of the claim."""
+    secret = choice.secret
+    stages = choice.driver.secrets if choice.driver else ()
+    for key, export in choice.exports.items():
+        refs = {
+            f"{camel}SecretRef": {"name": secret.name, "namespace": secret.namespace}
+            for stage, camel in SECRET_REFS.items()
+            if secret is not None and stage in stages
+        }
+        source = {"driver": choice.provisioner, "volumeHandle": export.handle, "readOnly": export.read_only or None}
+        spec = {
+            "capacity": {"storage": export.size},
+            "accessModes": ["ReadOnlyMany" if export.read_only else choice.access],
+            "persistentVolumeReclaimPolicy": "Retain",
+            "storageClassName": "",
+            "volumeMode": "Filesystem",
+            "mountOptions": list(choice.mount_options) or None,
+            "claimRef": {
+                "apiVersion": "v1",
+                "kind": "PersistentVolumeClaim",
+                "namespace": export.team,
+                "name": export.volume or key,
+            },
+            "csi": {key: value for key, value in source.items() if value} | refs | attributes(export),
+        }
+        at = ("storage", name, "exports", key)
+        fields = {"spec": {key: value for key, value in spec.items() if value is not None}}
+        yield Resource(
+            "v1", "PersistentVolume", choice.persistent_volume(key), at, annotations=PROTECTED, fields=fields
+        )
+
+
+SECRET_REFS = {"controller-publish": "controllerPublish", "node-stage": "nodeStage", "node-publish": "nodePublish"}
+"""Calls of a driver that take a Secret for a volume that exists, by the field that names it."""
+
+
+def attributes(export: Export) -> dict[str, Any]:
+    """Return what the driver finds a volume by."""
+    return {"volumeAttributes": dict(sorted(export.attributes.items()))} if export.attributes else {}
 
 
 def expands(choice: Storage) -> bool:

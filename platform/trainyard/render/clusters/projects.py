@@ -156,6 +156,7 @@ def platform_spec(follower: Follower, extra: list[tuple[str, str | None]]) -> di
         "clusterResourceWhitelist": allowed_kinds(
             {
                 *OF_PLATFORM,
+                *(["/PersistentVolume"] if any(one.exports for one in follower.cluster.storage.values()) else ()),
                 *provisioning.kinds(follower.cluster),
                 *volcano.kinds(follower.cluster),
                 *gke_networks.kinds(follower.cluster),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from trainyard.base.labels import POD_SECURITY, PROTECTED, TEAM
 from trainyard.render.clusters import nets, rights
@@ -90,12 +91,16 @@ def volumes(cluster_name: str, cluster: Cluster, name: str, team: Team) -> Itera
         storage = cluster.storage.get(claim.storage)
         if storage is None or (claim.clusters and cluster_name not in claim.clusters):
             continue
-        spec = {
+        export = storage.export_of(name, volume)
+        spec: dict[str, Any] = {
             "accessModes": [storage.access],
             "storageClassName": claim.storage,
             "volumeMode": "Filesystem",
             "resources": {"requests": {"storage": claim.size}},
         }
+        if export is not None:
+            modes = ["ReadOnlyMany"] if storage.exports[export].read_only else [storage.access]
+            spec |= {"accessModes": modes, "storageClassName": "", "volumeName": storage.persistent_volume(export)}
         at = ("volumes", volume)
         kind = "PersistentVolumeClaim"
         fields = {"spec": spec}

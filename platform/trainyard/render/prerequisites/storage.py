@@ -67,7 +67,7 @@ def classes(site: Site) -> Iterator[Prerequisite]:
         yield from named_secrets(name, storage)
         yield from exports(name, storage)
         yield from one_label(site, name, storage)
-        if storage.writable_by == "server":
+        if storage.writable_by == "server" and not all_read_only(storage):
             yield Prerequisite(
                 f"the root of each volume of class {name} is writable for its team",
                 "only the server can change its owner, and pods are not root",
@@ -80,6 +80,9 @@ def classes(site: Site) -> Iterator[Prerequisite]:
 def exports(name: str, storage: Storage) -> Iterator[Prerequisite]:
     """Yield the export options of a class's server, where the kubelet gives its volumes to a group."""
     driver = storage.driver
+    if storage.exports:
+        yield from existing_exports(name, storage)
+        return
     if driver is None or driver.server is None or storage.writable_by != "kubelet":
         return
     said = storage.parameters
@@ -91,6 +94,24 @@ def exports(name: str, storage: Storage) -> Iterator[Prerequisite]:
         "add the option to the export, or set `ownership: server` and prepare each volume on the server",
         look="`exportfs -v`, on the server",
     )
+
+
+def all_read_only(storage: Storage) -> bool:
+    """Say whether a storage has exports alone that nobody writes to."""
+    return bool(storage.exports) and all(export.read_only for export in storage.exports.values())
+
+
+def existing_exports(name: str, storage: Storage) -> Iterator[Prerequisite]:
+    """Yield the exports that exist already, which nobody but their server makes."""
+    for key, export in storage.exports.items():
+        how = "read" if export.read_only else "read and write"
+        yield Prerequisite(
+            f"export `{export.handle}` exists, and all nodes may {how} it",
+            f"it is volume {export.volume or key} of team {export.team}, whose pods do not start without it",
+            ("storage", name, "exports", key),
+            "create it on its server, and export it to the nodes",
+            look="start a pod with the volume",
+        )
 
 
 LABEL = "context=system_u:object_r:container_file_t:s0"

@@ -69,6 +69,8 @@ class Driver(Spec):
     """Whether a volume that is full refuses more."""
     renames: StrictBool = True
     """Whether a folder can be renamed in one piece; object stores copy object after object."""
+    export: tuple[Text, ...] = ()
+    """Attributes without which a volume that exists already is not found."""
     server: Text | None = None
     """How the server must offer its folder so that the kubelet can give volumes to a group, in words."""
     label_option: Text | None = None

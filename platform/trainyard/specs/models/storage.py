@@ -20,8 +20,25 @@ class SecretName(Spec):
     """Namespace of the Secret."""
 
 
+class Export(Spec):
+    """A folder, file system or bucket that exists already, as the volume of one team."""
+
+    team: Name
+    """Team whose claim gets it."""
+    volume: Name | None = None
+    """Name of the volume in the team's file; default: the export's name."""
+    size: Room
+    """Bytes, at least those of the team's volume; nothing enforces them."""
+    handle: Text
+    """Name of the volume for the driver (`volumeHandle`), different for each export of the cluster."""
+    attributes: dict[str, str] = {}
+    """What the driver needs to find it (`volumeAttributes`), such as `server` and `share`."""
+    read_only: StrictBool = True
+    """`false` if jobs may write to it."""
+
+
 class Storage(Spec):
-    """A storage class."""
+    """A storage class, or exports that exist already."""
 
     provisioner: Text
     """Name of the CSI driver; list it in `drivers` of the cluster if it is installed."""
@@ -42,6 +59,8 @@ class Storage(Spec):
     administrator prepares each volume."""
     existing: StrictBool = False
     """`true` if the class exists already, so that Trainyard does not render it."""
+    exports: dict[Name, Export] = {}
+    """Folders, file systems or buckets that exist; with any the class makes no volumes, so none is rendered."""
     allow_volume_expansion: StrictBool | None = None
     """Whether volumes can grow; default: the driver's behaviour, or unknown for an existing class."""
     binding: Literal["Immediate", "WaitForFirstConsumer"] = "Immediate"
@@ -56,6 +75,15 @@ class Storage(Spec):
     def writable_by(self) -> Ownership:
         """Who lets pods write to its volumes: as it says, else as its driver does, else the kubelet."""
         return self.ownership or (self.driver.ownership if self.driver else "kubelet")
+
+    def export_of(self, team: str, volume: str) -> str | None:
+        """Return the name of the export that is a team's volume, or None."""
+        claims = {(export.team, export.volume or name): name for name, export in self.exports.items()}
+        return claims.get((team, volume))
+
+    def persistent_volume(self, export: str) -> str:
+        """Return the name of an export's PersistentVolume."""
+        return f"{self.exports[export].team}-{export}"
 
     @property
     def squashed(self) -> bool:

@@ -66,7 +66,9 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
     for name, choice in cluster.storage.items():
         declared = Declared(name, choice, source)
         yield from declared.weak()
-        if choice.existing:
+        if choice.exports:
+            yield from declared.installed(cluster)
+        elif choice.existing:
             yield from declared.unwritten()
         else:
             yield from declared.installed(cluster)
