@@ -78,7 +78,8 @@ SIMULATED = """\
 | etcd, kube-apiserver, controllers, scheduler | real, Kubernetes 1.35.4 |
 | Argo CD with Helm and Kustomize | real, 3.2.6 |
 | Programs of operators | real processes, with the rights, the ConfigMap and the Secrets of their charts |
-| Webhooks, certificates, Kueue's visibility API | real, but for the certificate of the Training Operator; a stand-in leads the API server to the processes |
+| Webhooks, certificates, Kueue's visibility API | real; a stand-in leads the API server to the processes |
+| Certificate of the Training Operator | made by a stand-in |
 | Charts and manifests | the pinned ones, from a folder of the repository instead of a registry |
 | Nodes, and that pods run | KWOK says so; no image was pulled |
 | KubeRay after the upgrade | objects of 1.7.0, the program stays 1.6.2 |
