@@ -19,6 +19,7 @@ sys.path[:0] = [str(ROOT / "platform"), str(ROOT / "tools")]
 import docs_data  # noqa: E402  # after the path is set
 import docs_distributions  # noqa: E402
 import docs_fields  # noqa: E402
+import docs_first_sync  # noqa: E402
 import docs_gpus  # noqa: E402
 import docs_pictures  # noqa: E402
 import docs_pitfalls  # noqa: E402
@@ -126,6 +127,7 @@ def pages() -> dict[Path, str]:
         raise SystemExit(f"layers without a chapter: {', '.join(sorted(missing))}")
     made = {"rules": docs_rules.page(ROOT), "cli": cli(), "storage": storage(), "decisions/README": decisions()}
     made |= {"reference/shapes": docs_data.shapes(), "reference/releases": docs_data.operators(ROOT / "schemas")}
+    made["first-sync"] = docs_first_sync.page(ROOT)
     made["reference/gpus"] = docs_gpus.page()
     made["reference/transports"] = docs_transports.page()
     made |= {"reference/kinds": docs_data.behaviours(), "reference/distributions": docs_distributions.page()}

@@ -20,8 +20,12 @@ from .components import KUBERNETES, KUBERNETES_DEFAULT, LOCAL, OPERATORS
 from .procs import free_ports
 
 POOLS = {
-    "system": {"nodes": 2, "resources": {"cpu": 16, "memory": "64Gi"}},
-    "cpu": {"nodes": 4, "resources": {"cpu": 16, "memory": "64Gi"}, "labels": {"trainyard.dev/pool": "cpu"}},
+    "system": {"nodes": 2, "resources": {"cpu": 16, "memory": "64Gi", "ephemeral-storage": "200Gi"}},
+    "cpu": {
+        "nodes": 4,
+        "resources": {"cpu": 16, "memory": "64Gi", "ephemeral-storage": "200Gi"},
+        "labels": {"trainyard.dev/pool": "cpu"},
+    },
 }
 """Nodes for operators, and a pool of the cluster that is rehearsed."""
 

@@ -32,14 +32,19 @@ DEPLOYMENTS = {
 UNCERTIFIED = {"training-operator": "validator.training-operator.kubeflow.org"}
 """Operators whose program here makes no certificate of its own, with their webhook configuration."""
 
-INSIDE = (
-    *("unshare", "--user", "--map-root-user", "--mount", "sh", "-ec"),
-    'mount -t tmpfs none /run; mkdir -p "$1"; cp "$0"/* "$1"; shift; exec "$@"',
-)
+MOUNTS = """
+mount -t tmpfs none /run; mkdir -p "$2"; cp "$1"/* "$2"
+mount -t tmpfs none /tmp; mkdir -p "$3"; mount --bind "$0" "$3"
+shift 3; exec "$@"
+"""
+INSIDE = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-ec", MOUNTS)
 """Starts a program that finds its service account where a pod does, and nobody else sees it there."""
 
 MOUNTED = "/run/secrets/kubernetes.io/serviceaccount"
 """Where a pod finds its service account."""
+
+CERTIFICATES = "/tmp/k8s-webhook-server/serving-certs"
+"""Where a pod finds the certificate of its webhooks; some operators look nowhere else."""
 
 OWN = "operators"
 """Folder of the operators' processes; their state is apart, since two programs write no one file."""
@@ -77,8 +82,8 @@ class Standins:
         return self.procs.run / operator
 
     def certificates(self, operator: str) -> Path:
-        """Return the folder of its serving certificate: the default place, under TMPDIR."""
-        return self.home(operator) / "k8s-webhook-server" / "serving-certs"
+        """Return the folder of its serving certificate."""
+        return self.home(operator) / "serving-certs"
 
     def mount(self, operator: str, deployment: Object) -> None:
         """Write the Secrets of its pod to disk, as a kubelet does."""
@@ -102,7 +107,7 @@ class Standins:
         values = {
             "webhook": ports["webhook"],
             "health": f"{LOCAL}:{ports['health']}",
-            "certs": str(self.certificates(operator)),
+            "certs": CERTIFICATES,
             "config": str(home / "config.yaml"),
             "kubeconfig": "",
         }
@@ -115,12 +120,13 @@ class Standins:
         environment = {
             "KUBERNETES_SERVICE_HOST": host,
             "KUBERNETES_SERVICE_PORT": port,
-            "TMPDIR": str(home),
+            "TMPDIR": "/tmp",
             "GOMAXPROCS": "2",
             "POD_NAMESPACE": namespace_of(deployment),
         }
         account = self.account(operator, deployment)
-        inside = [*INSIDE, str(account), MOUNTED, str(BIN / binary(operator)), *arguments]
+        mounts = [str(self.certificates(operator)), str(account), MOUNTED, CERTIFICATES]
+        inside = [*INSIDE, *mounts, str(BIN / binary(operator)), *arguments]
         self.procs.start(operator, inside, environment)
         print(f"{time.strftime('%H:%M:%S')} started {operator}", flush=True)
 

@@ -1,0 +1,127 @@
+"""The page on a cluster that comes up from nothing: from what a test saw and recorded."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+RECORD = "tests/live/first_sync.json"
+Event = Mapping[str, Any]
+
+
+def page(root: Path) -> Iterator[str]:
+    """Yield the lines of the page."""
+    record = json.loads((root / RECORD).read_text("utf-8"))
+    phases: Sequence[Mapping[str, Any]] = record["phases"]
+    (first, *_) = phases
+    yield "# A cluster from nothing"
+    yield ""
+    yield "| Change in Git | Seen after |"
+    yield "|---|---|"
+    for phase in phases:
+        note = f" ({phase['note']})" if "note" in phase else ""
+        yield f"| {CHANGES.get(phase['what'], '')} {phase['what']} | {phase['seconds']:.0f} s{note} |"
+    yield ""
+    yield from INTRODUCTION.format(seconds=round(first["seconds"]), load=max(record["load"])).splitlines()
+    yield ""
+    yield "## Order"
+    yield ""
+    yield "Creation times of the API server, in seconds after the root Application:"
+    yield ""
+    yield "| Object | s |"
+    yield "|---|---|"
+    for name, seconds in sorted(record["order"].items(), key=lambda item: float(item[1])):
+        yield f"| {name} | {seconds:.0f} |"
+    yield ""
+    yield "## Applications"
+    yield ""
+    yield "| Application | Attempts | Waited for | Synced and Healthy after s |"
+    yield "|---|---|---|---|"
+    for name in sorted({event["name"] for event in record["events"]}):
+        mine = [event for event in record["events"] if event["name"] == name and event["at"] <= first["seconds"] + 5]
+        if mine:
+            yield f"| {name} | {max(event['attempts'] for event in mine)} | {waited(mine)} | {settled(mine)} |"
+    yield ""
+    yield from SIMULATED.splitlines()
+    yield ""
+    yield "| Operator | Chart or manifests |"
+    yield "|---|---|"
+    for name, version in record["operators"].items():
+        yield f"| {name} | {version} |"
+    yield ""
+    yield from AGAIN.splitlines()
+
+
+CHANGES = {
+    "every Application is Synced and Healthy": "The root Application:",
+    "pods of a JobSet and a TrainJob run": "Three jobs:",
+    "KubeRay 1.7.0 instead of 1.6.2 is Synced and Healthy": "An upgrade:",
+    "the queue has the quota of 4 nodes instead of 3": "One more node:",
+    "no pod of the team that leaves is left": "Retired jobs:",
+    "the team's Applications are gone, all others as before": "A removed team:",
+}
+
+INTRODUCTION = """\
+On an empty cluster somebody applied the root Application and its project, and nothing else. After {seconds} s all
+Applications were Synced and Healthy, and no operation had failed. The machine has two cores, and a load of up to
+{load} with other work. Most of the time Argo CD read the definitions of operators, each of which changes several
+times while its operator starts. Pods of runs stayed the same through all later changes. When a team goes, its
+namespace stays, with its claims."""
+
+SIMULATED = """\
+## What was real
+
+| Part | |
+|---|---|
+| etcd, kube-apiserver, controllers, scheduler | real, Kubernetes 1.35.4 |
+| Argo CD with Helm and Kustomize | real, 3.2.6 |
+| Programs of operators | real processes, with the rights, the ConfigMap and the Secrets of their charts |
+| Webhooks, certificates, Kueue's visibility API | real; a stand-in leads the API server to the processes |
+| Certificate of the Training Operator | made by a stand-in |
+| Charts and manifests | the pinned ones, from a folder of the repository instead of a registry |
+| Nodes, and that pods run | KWOK says so; no image was pulled |
+| KubeRay after the upgrade | objects of 1.7.0, the program stays 1.6.2 |
+| LeaderWorkerSet | objects of 0.10.0, the program is 0.9.0 |
+| GPUs, networks, storage | absent, so no `hardware` Application, which a person syncs |
+
+## Operators"""
+
+AGAIN = """\
+## Again
+
+```sh cluster
+tools/oracles/cluster/empty --name nothing
+TRAINYARD_EMPTY_CLUSTER=$KUBECONFIG TRAINYARD_THROWAWAY=1 make test T="tests/live/test_from_nothing.py --update"
+make docs
+```
+
+`empty` needs Helm and Kustomize on the path, and the [oracles](../tools/oracles/README.md) `cluster`, `argocd` and
+`charts`. The test records what it sees in `tests/live/first_sync.json`, from which `make docs` writes this page."""
+
+
+def waited(events: Sequence[Event]) -> str:
+    """Return in few words what an Application said when it was tried again."""
+    messages = [event["message"] for event in events if "reason" in event["message"] or "not valid" in event["message"]]
+    for text, words in REASONS.items():
+        if any(text in message for message in messages):
+            return words
+    return ""
+
+
+REASONS = {
+    "failed calling webhook": "a webhook",
+    "no matches for kind": "a type",
+    "not valid": "a type",
+    "namespaces": "its namespace",
+}
+
+
+def settled(events: Sequence[Event]) -> str:
+    """Return the second from which an Application stayed in sync and healthy."""
+    at = ""
+    for event in events:
+        good = (event["sync"], event["health"]) == ("Synced", "Healthy")
+        at = (at or f"{event['at']:.0f}") if good else ""
+    return at
