@@ -266,7 +266,9 @@ def spec_of(
     if model is not Cluster:
         spec, errors = document.validate(model, source)
         return spec, source, [*findings, *errors], ()
-    whole, below, wrong = bases.extend(Path(path).stem, source, partial(source_beside, root, path), beside(root, path))
+    whole, below, wrong = bases.extend(
+        Path(path).stem, source, partial(source_beside, root, path), names_beside(root, path)
+    )
     if wrong:
         return None, source, [*findings, *wrong], below
     spec, errors = document.validate(model, whole)
@@ -276,7 +278,7 @@ def spec_of(
     return spec, whole, [*findings, *errors], below
 
 
-def beside(root: Path, path: str) -> frozenset[str]:
+def names_beside(root: Path, path: str) -> frozenset[str]:
     """Return the names of the specs in the folder of one."""
     with reads.apart():
         listed = files.walk((root / path).parent)

@@ -28,7 +28,7 @@ def extend(name: str, source: Source, read: Files, names: frozenset[str]) -> tup
     """
     chain = [source]
     found: list[str] = []
-    while (base := said(chain[-1], BASE)) is not None:
+    while (base := own_field(chain[-1], BASE)) is not None:
         if not isinstance(base, str):
             break
         at = chain[-1]
@@ -51,10 +51,10 @@ def extend(name: str, source: Source, read: Files, names: frozenset[str]) -> tup
 
 def is_abstract(source: Source) -> bool:
     """Whether a file is only a base, so that no cluster comes of it."""
-    return said(source, ABSTRACT) is True
+    return own_field(source, ABSTRACT) is True
 
 
-def said(source: Source, field: str) -> Any:
+def own_field(source: Source, field: str) -> Any:
     """Return what a file itself says in a field of its root, None where it says nothing."""
     value = source.document.value if source.document else None
     return value.get(field) if isinstance(value, dict) else None
