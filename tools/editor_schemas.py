@@ -15,6 +15,7 @@ from trainyard.render.kinds import kinds
 from trainyard.render.launchers import launchers
 from trainyard.specs import Cluster, Job, Repository, Spec, Team
 from trainyard.specs.models.ignores import ChecksFile
+from trainyard.specs.reading.bases import ABSTRACT, BASE
 from trainyard.specs.shapes import names as shapes
 
 FOLDER = Path(__file__).resolve().parent.parent / "schemas" / "trainyard"
@@ -38,7 +39,21 @@ def schema(name: str) -> dict[str, Any]:
         found["oneOf"] = [{"required": [name]} for name in ("program", "module", "command")]
     if name == "cluster":
         suggest(found["$defs"]["Pool"]["properties"], "shape", shapes())
+        found = with_bases(found)
     return {"$schema": DIALECT, "title": f"Trainyard {name}", **found}
+
+
+def with_bases(whole: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a cluster that takes a part of one where the file has a base, or is one.
+
+    Of such a part only the names of its fields are checked: what it lacks is in another file, and null removes.
+    """
+    defs = whole.pop("$defs")
+    kept = {key: {"description": field.get("description", "")} for key, field in whole["properties"].items()}
+    own = {key: whole["properties"][key] for key in (BASE, ABSTRACT)}
+    part = {"type": "object", "additionalProperties": False, "properties": {**kept, **own}}
+    extends = {"anyOf": [{"required": [BASE]}, {"required": [ABSTRACT]}]}
+    return {"$defs": {**defs, "Cluster": whole}, "if": extends, "then": part, "else": {"$ref": "#/$defs/Cluster"}}
 
 
 def closed(value: Any, *, named: bool = False) -> Any:

@@ -20,9 +20,10 @@ from trainyard.specs.models.base import Spec
 from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.models.repository import Repository
 from trainyard.specs.models.team import Team
-from trainyard.specs.reading import contents, document, job_files, layout, misplaced, python_jobs
+from trainyard.specs.reading import bases, contents, document, job_files, layout, misplaced, python_jobs
 from trainyard.specs.reading.elsewhere import foreign
 from trainyard.specs.reading.layout import Place, problem
+from trainyard.specs.reading.rules import RULES
 from trainyard.specs.sources import ExtraFile, JobFile, Printed, ProgramFile, Source, Specs
 from trainyard.specs.tracked import Added, Folder, Tracked
 
@@ -103,6 +104,8 @@ class Loading:
     findings: list[Finding] = field(default_factory=list)
     read: dict[str, bytes | None] = field(default_factory=dict)
     """What was read of the files of clusters and teams, of settings and of objects of one's own."""
+    below: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Names of the files that say a part of a cluster's file, by its path."""
     sources: dict[str, Source] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
     """Keys of specs that are there but unusable, so that nothing else complains that they are missing."""
@@ -148,7 +151,8 @@ class Loading:
         """Return a folder with what was read of its files."""
         top = f"{folder}/"
         contents = {path.removeprefix(top): data for path, data in self.read.items() if path.startswith(top)}
-        return Folder(self.root / folder, tuple(file.path for file in listed), contents)
+        below = {path.removeprefix(top): names for path, names in self.below.items() if path.startswith(top)}
+        return Folder(self.root / folder, tuple(file.path for file in listed), contents, below)
 
     def spec(self, path: str, key: str, model: type[S]) -> S | None:
         """Read one file as one spec."""
@@ -157,8 +161,11 @@ class Loading:
         if data is None:
             self.findings.append(problem("missing-file", path, "file is missing; write live and repoURL into it"))
             return None
-        spec, source, findings = spec_of(path, data, model)
+        spec, source, findings, below = spec_of(path, data, model, self.root)
         self.findings += findings
+        self.below[path] = tuple(f"{base}.yaml" for base in below)
+        if source is not None and model is Cluster and bases.is_abstract(source):
+            return None
         if source is not None:
             self.sources[key] = source
         if spec is None:
@@ -242,17 +249,48 @@ class Loading:
             return self.text(path)
 
 
-def spec_of(path: str, data: bytes, model: type[S]) -> tuple[S | None, Source | None, list[Finding]]:
-    """Return the spec in a file, its source and what is wrong with it; no source of a file that is something else."""
+def spec_of(
+    path: str, data: bytes, model: type[S], root: Path
+) -> tuple[S | None, Source | None, list[Finding], Sequence[str]]:
+    """Return the spec in a file, its source, what is wrong with it, and the names of its bases.
+
+    No source comes of a file that is something else, and no spec of a file that is only a base.
+    """
     source, findings = document.read(path, data)
     if source is None:
-        return None, None, findings
+        return None, None, findings, ()
     if source.document and (kind := foreign(source.document.value)):
         sort = model.__name__.lower()
         message = f"file is a {kind} of Kubernetes, not a {sort}; move it to {EXTRA}/<cluster>/"
-        return None, None, [*findings, problem("folder", path, message)]
-    spec, errors = document.validate(model, source)
-    return spec, source, [*findings, *errors]
+        return None, None, [*findings, problem("folder", path, message)], ()
+    if model is not Cluster:
+        spec, errors = document.validate(model, source)
+        return spec, source, [*findings, *errors], ()
+    whole, below, wrong = bases.extend(
+        Path(path).stem, source, partial(source_beside, root, path), names_beside(root, path)
+    )
+    if wrong:
+        return None, source, [*findings, *wrong], below
+    spec, errors = document.validate(model, whole)
+    if bases.is_abstract(source):
+        lacking = RULES["missing-field"].id
+        return None, source, [*findings, *(error for error in errors if error.rule != lacking)], below
+    return spec, whole, [*findings, *errors], below
+
+
+def names_beside(root: Path, path: str) -> frozenset[str]:
+    """Return the names of the specs in the folder of one."""
+    with reads.apart():
+        listed = files.walk((root / path).parent)
+    return frozenset(file.path.removesuffix(".yaml") for file in listed if file.path.endswith(".yaml"))
+
+
+def source_beside(root: Path, path: str, name: str) -> Source | None:
+    """Return the source of another spec in the folder of one; its own problems are reported where it is read."""
+    other = str(Path(path).with_name(f"{name}.yaml"))
+    with reads.apart():
+        data = files.read(root / other)
+    return document.read(other, data)[0] if data is not None else None
 
 
 MODELS: dict[str, type[Spec]] = {CLUSTERS: Cluster, TEAMS: Team}
@@ -264,7 +302,7 @@ def is_usable(path: str, _: reads.Digests) -> str:
     """Return whether a file can be read as a spec of its folder, as a digest."""
     data = files.read(Path(path))
     model = next((model for folder, model in MODELS.items() if Path(path).parent.match(folder)), None)
-    is_spec = data is not None and model is not None and spec_of(path, data, model)[0] is not None
+    is_spec = data is not None and model is not None and spec_of(path, data, model, Path())[0] is not None
     return reads.THERE if is_spec else reads.ABSENT
 
 

@@ -33,20 +33,23 @@ class Folder:
     path: Path
     names: tuple[str, ...] = ()
     contents: Mapping[str, bytes | None] = field(default_factory=dict)
+    below: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Files that say a part of a file: those of a cluster's bases."""
     _known: dict[str, tuple[reads.Digests, str, str]] = field(default_factory=dict)
     """Paths and digests of files that were looked at: in a fleet a cluster's file is looked at by each team's check."""
 
     def note(self, name: str, sort: str = reads.FILE) -> None:
-        """Write down that a file was looked at, or looked for."""
+        """Write down that a file was looked at, or looked for; the files below it are looked at with it."""
         digests = reads.digests()
         if digests is None:
             return
-        known = self._known.get(name)
-        if known is None or known[0] is not digests:
-            content = self.contents.get(name)
-            digest = reads.ABSENT if content is None else digests.name_content(content)
-            self._known[name] = known = digests, reads.absolute(self.path / name), digest
-        reads.note(sort, *known[1:])
+        for other in (name, *self.below.get(name, ())):
+            known = self._known.get(other)
+            if known is None or known[0] is not digests:
+                content = self.contents.get(other)
+                digest = reads.ABSENT if content is None else digests.name_content(content)
+                self._known[other] = known = digests, reads.absolute(self.path / other), digest
+            reads.note(sort if other == name else reads.FILE, *known[1:])
 
     def note_others(self, name: str) -> None:
         """Write down which files there are where one is missing: another may be it under a wrong name."""

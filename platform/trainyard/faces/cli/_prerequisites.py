@@ -6,11 +6,12 @@ import json
 from pathlib import Path
 
 from trainyard.faces.cli._out import data, say
+from trainyard.specs.sources import Source
 
 
 def of_cluster(root: Path, name: str, *, as_json: bool) -> int:
     """Print the prerequisites of a cluster; raises SpecError where there is no such cluster."""
-    from trainyard.base.system.repository import cluster_file
+    from trainyard.base.system.repository import CLUSTERS, cluster_file
     from trainyard.faces.cli import _table
     from trainyard.faces.cli._findings import show
     from trainyard.render.prerequisites import prerequisites
@@ -20,8 +21,12 @@ def of_cluster(root: Path, name: str, *, as_json: bool) -> int:
     from trainyard.specs.load import read_repository
 
     loaded = read_repository(root, listed=())
+    is_broken, own = f"cluster/{name}" in loaded.broken, cluster_file(name)
+    errors = (finding for finding in loaded.findings if finding.is_error)
     broken = [
-        finding for finding in loaded.findings if finding.is_error and finding.location.file == cluster_file(name)
+        finding
+        for finding in errors
+        if finding.location.file == own or (is_broken and finding.location.file.startswith(f"{CLUSTERS}/"))
     ]
     if broken:
         show(broken)
@@ -44,4 +49,19 @@ def of_cluster(root: Path, name: str, *, as_json: bool) -> int:
         say("When a node has a fault")
         for line in _table.lines(rows, within=_table.columns()):
             say(line)
+    show_origins(loaded.specs.sources[f"cluster/{name}"])
     return 0
+
+
+def show_origins(source: Source) -> None:
+    """Print the fields that come from the files of bases, each with its place; nothing for a cluster without any."""
+    from trainyard.base.documents import format_path
+    from trainyard.base.documents.layered import Layered, outermost
+
+    document = source.document
+    if not isinstance(document, Layered):
+        return
+    say("From its bases")
+    for path in outermost(document):
+        place = document.location(path, key=True)
+        say(f"  {format_path(path)} ({place.file}:{place.line})")

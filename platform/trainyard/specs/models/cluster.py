@@ -118,6 +118,11 @@ def flat(cohorts: dict[str, Cohort]) -> dict[str, Cohort]:
 class Cluster(Spec):
     """One cluster; the file's name is the cluster's name."""
 
+    base: Name | None = None
+    """Another cluster of `platform/clusters`, whose file says what this one leaves out. Maps merge by key, lists and
+    everything else replace, and null removes; `description`, `base` and `abstract` are not handed down."""
+    abstract: StrictBool = False
+    """`true` if the file is only a base for others: no cluster comes of it, and it may lack fields."""
     kubernetes: Annotated[StrictStr, Form(MINOR, MINORS)]
     """Minor version of Kubernetes, as text: "1.35"."""
     argocd: ArgoCD

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from trainyard.base.documents import Document, load
+from trainyard.base.documents.layered import Layered
 from trainyard.base.documents.templates import name_template
 from trainyard.base.findings import Finding, Path, Severity
 from trainyard.base.limits import SPEC_DEPTH
@@ -90,12 +92,18 @@ def validate(model: type[S], source: Source) -> tuple[S | None, list[Finding]]:
     )
 
 
+def odd_characters(source: Source) -> list[Finding]:
+    """Return what is odd in the characters of a spec's own file; those of its bases are read by themselves."""
+    own = source.document.layers[0] if isinstance(source.document, Layered) else source.document
+    return [*numbers.check(own), *quotes.check(replace(source, document=own))] if own else []
+
+
 def check_document(model: type[S], source: Source) -> tuple[S | None, list[Finding]]:
     """Return the spec that a document says, or what is wrong with its fields."""
     value = source.document.value if source.document else None
     if (path := too_deep(value)) is not None:
         return None, [RULES["depth"].at(source, path, DEEP)]
-    odd = [*numbers.check(source.document), *quotes.check(source)] if source.document else []
+    odd = odd_characters(source)
     try:
         spec = model.model_validate(value, by_alias=True, by_name=False)
     except ValidationError as error:

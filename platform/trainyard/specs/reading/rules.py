@@ -50,6 +50,18 @@ FILES = (
         "delete or rename one",
         why="both files would own the same run",
     ),
+    of_file(
+        "base-missing",
+        "The base of a cluster is a file of platform/clusters.",
+        "correct the name, or remove base",
+        why="fields of the cluster would be missing",
+    ),
+    of_file(
+        "base-cycle",
+        "No cluster is its own base.",
+        "remove base from one of the files",
+        why="no file would say the fields that the others leave out",
+    ),
     of_file("job-as-file", "A job is not another job's small file.", "copy the file into a subfolder"),
     of_file(
         "not-a-job",
