@@ -125,8 +125,8 @@ def test_decisions_have_three_parts(page: Path) -> None:
 
 
 def test_the_changelog_is_short() -> None:
-    """What changes for users fits 60 lines."""
-    assert len((ROOT / "CHANGELOG.md").read_text("utf-8").splitlines()) <= 60
+    """What changes for users fits 70 lines."""
+    assert len((ROOT / "CHANGELOG.md").read_text("utf-8").splitlines()) <= 70
 
 
 def test_the_readme_fits_two_screens() -> None:
