@@ -40,8 +40,10 @@ POD_FIELDS = frozenset(
 
 CONTAINER_FIELDS = frozenset({"image", "name", "resources", "restartPolicy"})
 
-ENDS = frozenset({"activeDeadlineSeconds", "backoffLimit", "failurePolicy", "network", "podFailurePolicy"})
-"""Of a job, what says how it fails and what its pods are called."""
+ENDS = frozenset(
+    {"activeDeadlineSeconds", "backoffLimit", "failurePolicy", "network", "podFailurePolicy", "scheduling"}
+)
+"""Of a job, fields about its end, the names of its pods and their binding by kube-scheduler, which Kueue ignores."""
 
 Object = dict[str, Any]
 

@@ -30,6 +30,9 @@ INSIDE = "spec.components[0].template"
 LABELLED = re.compile(r"move it to the \w+")
 """What a message says of the object that waits in a queue, which is the AppWrapper there."""
 
+OUTER = {"arg-generate-name", "kq-suspended", "kq-unqueued"}
+"""Policies about the object that Argo CD applies or that a queue starts; the components of an AppWrapper are neither."""
+
 FAULTS: dict[str, tuple[str, dict[str, Any]]] = {
     "a privileged container": ("container", {"securityContext": {"privileged": True}}),
     "a container without an image": ("container", {"image": None}),
@@ -122,7 +125,8 @@ def told(findings: list[Finding]) -> Counter[tuple[str, str]]:
 def test_a_policy_finds_the_same_in_an_app_wrapper(policy: Policy) -> None:
     """Every case of every policy, wrapped: the same messages at the same fields, and nothing more."""
     alone = list(values(policy))
-    assert told(found(policy, [wrapped(item) for item in alone])) == told(found(policy, alone))
+    inside, outside = told(found(policy, [wrapped(item) for item in alone])), told(found(policy, alone))
+    assert inside <= outside if policy.id in OUTER else inside == outside
 
 
 NAMESPACE = {

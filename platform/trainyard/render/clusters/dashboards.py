@@ -126,7 +126,7 @@ def placed(rows: list[tuple[str, list[Panel]]]) -> Iterator[dict[str, Any]]:
             if left + panel.width > COLUMNS:
                 top, left, tallest = top + tallest, 0, 0
             number += 1
-            yield written(panel, number, grid(left, top, panel.width, HEIGHTS[panel.kind]))
+            yield as_grafana(panel, number, grid(left, top, panel.width, HEIGHTS[panel.kind]))
             left, tallest = left + panel.width, max(tallest, HEIGHTS[panel.kind])
         top += tallest
 
@@ -136,7 +136,7 @@ def grid(left: int, top: int, width: int, height: int) -> dict[str, int]:
     return {"x": left, "y": top, "w": width, "h": height}
 
 
-def written(panel: Panel, number: int, place: dict[str, int]) -> dict[str, Any]:
+def as_grafana(panel: Panel, number: int, place: dict[str, int]) -> dict[str, Any]:
     """Return a panel as Grafana reads it."""
     table = panel.kind == "table"
     target: dict[str, Any] = {

@@ -205,7 +205,7 @@ SECRET_REFS = {"controller-publish": "controllerPublish", "node-stage": "nodeSta
 
 
 def attributes(export: Export) -> dict[str, Any]:
-    """Return what the driver finds a volume by."""
+    """Return the attributes by which the driver finds a volume."""
     return {"volumeAttributes": dict(sorted(export.attributes.items()))} if export.attributes else {}
 
 

@@ -32,7 +32,7 @@ class Export(Spec):
     handle: Text
     """Name of the volume for the driver (`volumeHandle`), different for each export of the cluster."""
     attributes: dict[str, str] = {}
-    """What the driver needs to find it (`volumeAttributes`), such as `server` and `share`."""
+    """Attributes by which the driver finds it (`volumeAttributes`), such as `server` and `share`."""
     read_only: StrictBool = True
     """`false` if jobs may write to it."""
 

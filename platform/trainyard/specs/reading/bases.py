@@ -55,6 +55,6 @@ def is_abstract(source: Source) -> bool:
 
 
 def own_field(source: Source, field: str) -> Any:
-    """Return what a file itself says in a field of its root, None where it says nothing."""
+    """Return the value of a field of the root in a file itself, None where it has none."""
     value = source.document.value if source.document else None
     return value.get(field) if isinstance(value, dict) else None

@@ -93,7 +93,7 @@ def validate(model: type[S], source: Source) -> tuple[S | None, list[Finding]]:
 
 
 def odd_characters(source: Source) -> list[Finding]:
-    """Return what is odd in the characters of a spec's own file; those of its bases are read by themselves."""
+    """Return the findings about odd characters of a spec's own file; those of its bases are read by themselves."""
     own = source.document.layers[0] if isinstance(source.document, Layered) else source.document
     return [*numbers.check(own), *quotes.check(replace(source, document=own))] if own else []
 

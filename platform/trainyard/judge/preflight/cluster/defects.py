@@ -6,10 +6,12 @@ from collections.abc import Iterator
 
 from trainyard.base.findings import Finding, Severity
 from trainyard.base.rules import Rule
+from trainyard.base.versions import order
 from trainyard.judge.preflight.subjects import CLUSTER
 from trainyard.render.operators.kueue import Kueue, kueue_integrations
 from trainyard.specs import Cluster
 from trainyard.specs.defects import Defect, defects_of
+from trainyard.specs.releases import releases
 from trainyard.specs.sources import Source
 
 DEFECT = Rule(
@@ -25,8 +27,11 @@ DEFECT = Rule(
 
 @CLUSTER.check()
 def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
-    """Yield the defects of operators' releases that the cluster meets."""
+    """Yield the defects of operators' releases that the cluster meets; a release that is too old is an error already."""
     for name, choice in cluster.operators.items():
+        facts = releases().get(name)
+        if facts and facts.oldest and order(choice.version) < order(facts.oldest.version):
+            continue
         for defect in defects_of(name, choice.version):
             if is_met(cluster, defect):
                 better = defect.better_release(choice.version)
