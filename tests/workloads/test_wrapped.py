@@ -31,7 +31,7 @@ LABELLED = re.compile(r"move it to the \w+")
 """What a message says of the object that waits in a queue, which is the AppWrapper there."""
 
 OUTER = {"arg-generate-name", "kq-suspended", "kq-unqueued"}
-"""Policies about the object that Argo CD applies or that a queue starts; the components of an AppWrapper are neither."""
+"""Policies about objects that Argo CD applies or that a queue starts; components of an AppWrapper are neither."""
 
 FAULTS: dict[str, tuple[str, dict[str, Any]]] = {
     "a privileged container": ("container", {"securityContext": {"privileged": True}}),

@@ -27,7 +27,7 @@ DEFECT = Rule(
 
 @CLUSTER.check()
 def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
-    """Yield the defects of operators' releases that the cluster meets; a release that is too old is an error already."""
+    """Yield the defects of operators' releases that the cluster meets, but for releases that are too old anyway."""
     for name, choice in cluster.operators.items():
         facts = releases().get(name)
         if facts and facts.oldest and order(choice.version) < order(facts.oldest.version):
