@@ -55,6 +55,12 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
         BOTH,
         ["health.faults.NvlinkError: fault 'NvlinkError' is known already; use another name, or add it to ignore"],
     ),
+    "a pattern of every line": (
+        {"health": {"faults": {"DiskFailed": {"pattern": ".*", "lasting": True}}}},
+        BOTH,
+        ["health.faults.DiskFailed.pattern: pattern '.*' matches every line of the log; write the words of the fault"],
+    ),
+    "a pattern of empty lines": ({"health": {"faults": {"Empty": {"pattern": "^$"}}}}, BOTH, []),
     "no GPUs": (
         {"pools": {"cpu": {"shape": CPU_NODE, "nodes": 4}}, "queues": {}, "health": {}},
         BOTH,

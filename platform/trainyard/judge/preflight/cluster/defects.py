@@ -17,7 +17,7 @@ from trainyard.specs.sources import Source
 DEFECT = Rule(
     id="pairing/known-defect",
     title="No operator has a known defect that the cluster meets and a newer release lacks.",
-    why="upstream tells of it, and a release without it is there",
+    why="upstream has described and fixed the defect, and a newer release lacks it",
     fix="use the release that the message names; trainyard releases --defects lists all",
     source="platform/trainyard/specs/defects",
     layer="pairing",

@@ -13,12 +13,13 @@ from trainyard.render.sizing.health import DETECTOR, TAINTER, conditions, watche
 from trainyard.specs import Cluster
 from trainyard.specs.faults import reasons
 from trainyard.specs.sources import Source
+from trainyard.upstream.apiserver.patterns import compile_pattern
 
 UNKNOWN = Rule(
     id="spec/fault",
-    title="Faults that a cluster ignores are known, and its own have names of their own.",
-    why="the detector would go on looking for the fault, or one reason would stand for two faults",
-    fix="use the name of a fault in docs/health.md, or another name for your own",
+    title="Faults that a cluster ignores are known, and its own have names and patterns of their own.",
+    why="the detector would go on looking for the fault, or one reason would stand for two or for all lines",
+    fix="use the name of a fault in docs/health.md, or another name or pattern for your own",
     source="docs/health.md",
     layer="spec",
 )
@@ -40,6 +41,8 @@ UNTAINTED = Rule(
     severity=Severity.WARNING,
     may_waive=True,
 )
+ORDINARY = ("", "usb 1-1: new high-speed USB device number 2", "eth0: link becomes ready")
+"""Lines of a kernel's log that tell of no fault."""
 
 
 @CLUSTER.check()
@@ -60,6 +63,10 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
         if reason in reasons() and reason not in health.ignore:
             message = f"fault {reason!r} is known already; use another name, or add it to ignore"
             yield UNKNOWN.at(source, ("health", "faults", reason), message, key=True)
+    for reason, fault in health.faults.items():
+        if all(compile_pattern(fault.pattern).search(line) for line in ORDINARY):
+            message = f"pattern {fault.pattern!r} matches every line of the log; write the words of the fault"
+            yield UNKNOWN.at(source, ("health", "faults", reason, "pattern"), message)
     if not watched_pools(cluster) and not health.pools:
         yield UNWATCHED.at(source, ("health",), "no pool has GPUs, so no node is watched; name pools", key=True)
     yield from programs(cluster, source)
