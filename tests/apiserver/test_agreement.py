@@ -58,7 +58,9 @@ def test_systematic_verdicts_are_ours(known):
 
 def test_every_served_kind_has_a_valid_object(known):
     """The mutator starts from an object of every kind, but for those that say nothing or need what nobody has here."""
-    without = {f"{item.api_version} {item.kind}" for item in known.served()} - set(cases.bases(known))
+    without = {
+        f"{item.api_version} {item.kind}" for item in known.served() if not item.group.endswith("external-secrets.io")
+    } - set(cases.bases(known))
     assert without <= WITHOUT, without - WITHOUT
 
 
@@ -72,6 +74,7 @@ WITHOUT = {
     "kubeflow.org/v1 MPIJob",
     "disaggregatedset.x-k8s.io/v1 DisaggregatedSetRoleScaler",
     "apps.wandb.com/v1 WeightsAndBiases",
+    "bitnami.com/v1alpha1 SealedSecret",
     "csi.ceph.io/v1 ClientProfile",
     "csi.ceph.io/v1 Driver",
     "disaggregatedset.x-k8s.io/v1 DisaggregatedSet",
@@ -84,7 +87,10 @@ WITHOUT = {
     *(f"groupsnapshot.storage.k8s.io/{version} VolumeGroupSnapshotContent" for version in ("v1", "v1beta1", "v1beta2")),
     "snapshot.storage.k8s.io/v1 VolumeSnapshotContent",
 }
-"""Requests that are answered and not stored, and kinds whose schemas say too little to make an object from."""
+"""Requests that are answered and not stored, and kinds whose schemas say too little to make an object from.
+
+Besides these no server was asked yet about objects of External Secrets.
+"""
 
 
 def test_objects_are_valid(known):

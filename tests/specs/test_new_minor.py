@@ -13,7 +13,7 @@ import pytest
 from conftest import ROOT
 from make import CLUSTER, write_repository
 
-MINOR = "1.37"
+MINOR = "1.38"
 JOB = """\
 apiVersion: batch/v1
 kind: Job
@@ -52,9 +52,9 @@ def test_a_cluster_may_have_the_new_minor(checkout, tmp_path):
     """The file of a cluster, its operators and help take it; of operators only upstream's own bounds are said."""
     write_repository(tmp_path, clusters={"test": {**CLUSTER, "kubernetes": MINOR}})
     done = trainyard(checkout, tmp_path, "check", "--format", "json")
-    assert "1.37" in done.stdout
+    assert "1.38" in done.stdout
     assert '"rule": "spec/' not in done.stdout, done.stdout
-    assert "or 1.37" in trainyard(checkout, tmp_path, "new", "cluster", "--help").stdout
+    assert "or 1.38" in trainyard(checkout, tmp_path, "new", "cluster", "--help").stdout
 
 
 @pytest.mark.slow

@@ -76,9 +76,9 @@ CASES: dict[str, tuple[dict[str, Any], str, str]] = {
         "patches[0].merge.spec.volumes[0].secret.secretName",
     ),
     "an annotation of Helm's": (
-        {"annotations": {"helm.sh/hook": "pre-install"}},
+        {"annotations": {"helm.sh/hook-weight": "1"}},
         "run/tenant-label",
-        'annotations["helm.sh/hook"]',
+        'annotations["helm.sh/hook-weight"]',
     ),
     "a volume of the network": (
         {"volumes": [{"name": "v", "csi": {"driver": "nfs.csi.k8s.io"}}]},

@@ -6,18 +6,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.upstream.apiserver.core.certificates import check_signer
+from trainyard.upstream.apiserver.core.clustertrustbundle import (
+    SHORTEST,
+    bundle_name,
+    check_annotation_keys,
+    longest_life,
+)
 from trainyard.upstream.apiserver.core.pods import paths
 from trainyard.upstream.apiserver.core.pods.env import VOLUME_FIELDS, check_field, check_resource_field
 from trainyard.upstream.apiserver.core.pods.rules import VOLUME
 from trainyard.upstream.apiserver.core.pods.sources import check_keys, check_mode
 from trainyard.upstream.apiserver.core.selectors import check_label_selector
 from trainyard.upstream.apiserver.core.shapes import Object, child, each, number, text
-from trainyard.upstream.apiserver.core.trustbundles import (
-    SHORTEST,
-    bundle_name,
-    check_annotation_keys,
-    longest_life,
-)
 from trainyard.upstream.apiserver.problems import Path, Problem
 
 _SHORTEST_TOKEN = 600

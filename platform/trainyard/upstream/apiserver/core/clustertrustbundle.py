@@ -1,4 +1,4 @@
-"""ClusterTrustBundles and PodCertificateRequests, which servers serve from Kubernetes 1.37 on.
+"""ClusterTrustBundles, which servers serve from Kubernetes 1.37 on, and what certificates of pods share with them.
 
 Source: k8s.io/kubernetes v1.37.2 pkg/apis/certificates/validation/validation.go. Keys and signatures are not computed.
 """
@@ -8,9 +8,9 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator
 
-from trainyard.upstream.apiserver.core.certificates import PEM, check_signer, is_request
+from trainyard.upstream.apiserver.core.certificates import PEM, check_signer
 from trainyard.upstream.apiserver.core.equality import check_immutable
-from trainyard.upstream.apiserver.core.shapes import Object, inner, number, text
+from trainyard.upstream.apiserver.core.shapes import Object, inner, text
 from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
@@ -21,12 +21,6 @@ BUNDLE = Rule(
     title="A ClusterTrustBundle has certificates of authorities, and a name that begins with its signer's.",
     fix="put PEM blocks CERTIFICATE into trustBundle; name it <signer's domain>:<path>:<name>, or drop signerName",
 )
-REQUEST = Rule(
-    "core/pod-certificate-request",
-    f"{SOURCE} ValidatePodCertificateRequestCreate",
-    title="A PodCertificateRequest names a pod, its service account, its node, a signer and a duration.",
-    fix="fill in the field that the message names; kubelets make these objects",
-)
 IMMUTABLE = Rule(
     "update/trust-bundle",
     f"{SOURCE} ValidateClusterTrustBundleUpdate, ValidatePodCertificateRequestUpdate",
@@ -35,8 +29,6 @@ IMMUTABLE = Rule(
 )
 
 _LARGEST_BUNDLE = 1024 * 1024
-_LARGEST_REQUEST = 10 * 1024
-_LONGEST_ID = 128
 SHORTEST = 3600
 """Seconds that a pod's certificate lasts at least."""
 _LONGEST, _LONGEST_OF_KUBERNETES = 91 * 86400, 86400
@@ -108,37 +100,6 @@ def _is_authority(der: bytes) -> bool:
     """Whether a certificate says that it is an authority's: the extension's sequence begins with the boolean true."""
     at = der.find(_IS_AUTHORITY)
     return at >= 0 and b"\x01\x01\xff" in der[at + len(_IS_AUTHORITY) + 3 : at + len(_IS_AUTHORITY) + 16]
-
-
-def check_request(value: Object, *, kubernetes: str, old: Object | None = None) -> Iterator[Problem]:  # noqa: ARG001  # one signature for all kinds
-    """Yield the problems with a PodCertificateRequest, whose specification may not change."""
-    spec = inner(value, "spec")
-    if old is not None:
-        yield from check_immutable(spec, inner(old, "spec"), ("spec",), IMMUTABLE)
-        return
-    signer = text(spec, "signerName")
-    yield from check_signer(signer, ("spec", "signerName"))
-    yield from check_annotation_keys(spec, "unverifiedUserAnnotations", ("spec",), REQUEST)
-    for field in ("podName", "serviceAccountName", "nodeName"):
-        if detail := names.dns_subdomain(text(spec, field)):
-            yield REQUEST.invalid(("spec", field), text(spec, field), detail)
-    for field in ("podUID", "serviceAccountUID", "nodeUID"):
-        if not text(spec, field):
-            yield REQUEST.invalid(("spec", field), "", "must not be empty")
-        elif names.size(text(spec, field)) > _LONGEST_ID:
-            yield REQUEST.too_long(("spec", field), _LONGEST_ID)
-    seconds, longest = number(spec, "maxExpirationSeconds"), longest_life(signer)
-    if seconds is None:
-        yield REQUEST.required(("spec", "maxExpirationSeconds"))
-    elif not SHORTEST <= seconds <= longest:
-        yield REQUEST.invalid(("spec", "maxExpirationSeconds"), seconds, f"must be {SHORTEST} to {longest}")
-    given = text(spec, "stubPKCS10Request")
-    if not given:
-        yield REQUEST.invalid(("spec",), "", "stubPKCS10Request must be set")
-    elif len(given) * 3 // 4 > _LARGEST_REQUEST:
-        yield REQUEST.too_long(("spec", "stubPKCS10Request"), _LARGEST_REQUEST)
-    elif not is_request(given):
-        yield REQUEST.invalid(("spec", "stubPKCS10Request"), given, "is no PKCS#10 certificate request")
 
 
 def check_annotation_keys(owner: Object, field: str, path: Path, rule: Rule) -> Iterator[Problem]:
