@@ -56,7 +56,7 @@ CLUSTER: dict[str, Any] = {
     "queues": {"research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 32}, "cpu": {"nodes": 4}}}},
 }
 
-UNLISTED: dict[str, Any] = {"version": "0.19.1", "unlisted": {"like": "0.19.2", "reason": "the same API types"}}
+UNLISTED: dict[str, Any] = {"version": "0.19.3", "unlisted": {"like": "0.19.2", "reason": "the same API types"}}
 """A Kueue that is not known, and stands for a warning on a cluster."""
 
 TEAM: dict[str, Any] = {

@@ -84,7 +84,7 @@ def witnesses(root, seed):
     found = verdicts(repository(root / f"{seed}", drawn, drawn.jobs))
     pods = [
         {**pod, "job": item["job"]}
-        for item in map(document, found)
+        for item in (document(verdict, {}) for verdict in found)
         for pod in item["machines"].get("together", {}).get("pods", ())
     ]
     nothing_twice(pods)

@@ -22,7 +22,7 @@ def test_all_that_a_cluster_may_name_is_listed():
     kueue = "0.19.2 on Kubernetes from 1.29; 0.18.6 on Kubernetes from 1.29 (can be installed)"
     assert lines["kueue"].split(maxsplit=1)[1] == kueue
     assert lines["node-feature-discovery"].endswith("(can be installed)")
-    assert lines["keda"].endswith("(only checked)")
+    assert lines["kyverno"].endswith("(only checked)")
 
 
 def test_what_others_install_is_told_apart():

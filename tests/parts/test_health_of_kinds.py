@@ -37,8 +37,8 @@ def read(name: str) -> Any:
 
 def is_custom(group: str) -> bool:
     """Whether a group is none of Kubernetes' own, of which Argo CD's Go code tells the health."""
-    served = own_folder("schemas") / "kubernetes/1.35"
-    return group not in KUBERNETES and not (served / group).is_dir()
+    served = own_folder("schemas") / "kubernetes"
+    return group not in KUBERNETES and not any(served.glob(f"*/{group}"))
 
 
 def synced() -> Iterator[tuple[str, str]]:

@@ -33,8 +33,11 @@ def checkout(tmp_path_factory) -> Path:
     for name in ("platform/clusters", "platform/teams", "platform/extra", "jobs"):
         shutil.copytree(ROOT / name, root / name)  # docs show a cluster of the repository
     shutil.copy(ROOT / "platform/repository.yaml", root / "platform")
+    (root / "tests/live").mkdir(parents=True)
+    shutil.copy(ROOT / "tests/live/first_sync.json", root / "tests/live")
     (root / "docs").mkdir()
-    shutil.copy(ROOT / "docs/rules.md", root / "docs")
+    for name in ("docs/rules.md", "docs/argocd.md", "tests/pitfalls.yaml"):
+        shutil.copy(ROOT / name, root / name)
     for name in ("policies", "schemas"):
         (root / name).symlink_to(ROOT / name)
     (root / "platform/trainyard" / FILE).write_text(CODE, encoding="utf-8")

@@ -28,6 +28,7 @@ TEN = {
     "FabricNetworks",
     "Hardware",
     "KubeletSettings",
+    "Monitoring",
     "OperatorInstall",
     "Platform",
     "QueueSet",

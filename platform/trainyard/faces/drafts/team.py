@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trainyard.base.documents import dump
+from trainyard.base.errors import SpecError
 from trainyard.base.findings import did_you_mean
 from trainyard.base.system.repository import TEAMS, cluster_file, team_file
 from trainyard.faces.drafts.questions import NONE, FileDraft, Question, in_field, split, unless_none
@@ -115,8 +116,14 @@ class TeamDraft(FileDraft):
         """Return the files to write, given those of its clusters; raises SpecError where only a person can edit one."""
         name = self.answers["name"]
         changes = {team_file(name): self.file()}
-        for cluster, queue in self.chosen():
-            file = cluster_file(cluster)
-            text = changes.get(file) or texts[file]
+        for file, queue in dict.fromkeys(self.holder(*chosen) for chosen in self.chosen()):
+            text = changes.get(file) or texts.get(file)
+            if text is None:
+                raise SpecError(f"queue {queue!r} comes from the base {file}; choose that cluster's queue as well")
             changes[file] = add_item(text, file, ("queues", queue, "teams"), name)
         return changes
+
+    def holder(self, cluster: str, queue: str) -> tuple[str, str]:
+        """Return the file that says who uses a queue, of a cluster or of its base, and the queue."""
+        source = self.specs.sources.get(f"cluster/{cluster}")
+        return (source.location(("queues", queue, "teams")).file if source else cluster_file(cluster)), queue

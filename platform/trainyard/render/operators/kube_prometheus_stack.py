@@ -84,7 +84,8 @@ class KubePrometheusStack(Operator):
             if missing:
                 message = f"{LABELS} replaces the derived list and misses {missing[0]} of pods; add it"
                 yield Conflict(LABELS, message, CHART)
-        if isinstance(lookup(site.choice.values, f"{STATES}.spec.resources"), list):
+        said = lookup(site.choice.values, f"{STATES}.spec.resources")
+        if isinstance(said, list) and said != lookup(configuration(site.cluster), "spec.resources"):
             message = f"{STATES}.spec.resources replaces the derived list; alerts of runs need it; remove it"
             yield Conflict(f"{STATES}.spec.resources", message, CHART)
 

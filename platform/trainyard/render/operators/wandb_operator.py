@@ -49,7 +49,7 @@ def server(site: Site, said: Wandb, wanted: WandbServer) -> Resource:
         values[component] |= {"podLabels": labels} if labels else {}
     spec = {"chart": {"url": chart["chart"], "name": chart["name"], "version": wanted.chart}, "values": values}
     at = ("tracking", "wandb", "server")
-    labels = {"app.kubernetes.io/name": "weightsandbiases", "app.kubernetes.io/instance": SERVER}
+    labels = {"app.kubernetes.io/name": "weightsandbiases"}
     fields = {"spec": spec}
     return Resource("apps.wandb.com/v1", "WeightsAndBiases", SERVER, at, site.facts.namespace, labels, fields=fields)
 

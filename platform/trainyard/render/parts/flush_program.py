@@ -86,7 +86,7 @@ def read(path: Path) -> Any:
     """Return the JSON in a file, or None where there is none."""
     try:
         return json.loads(path.read_text())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
 
 
