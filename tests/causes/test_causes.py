@@ -38,10 +38,10 @@ SHOWN = {
 Place = tuple[str, int, int]
 
 MORE: dict[str, tuple[str, str, str, str, str, int, int]] = {
-    "a queue is renamed": (ATLAS, "  research:", "  reserch:", "57:3", "spec/misnamed", 23, 0),
+    "a queue is renamed": (ATLAS, "  research:", "  reserch:", "64:3", "spec/misnamed", 23, 0),
     "a shape is misspelt": (ATLAS, "shape: dgx-h100\n", "shape: dgx-h1000\n", "8:12", "spec/unknown-shape", 0, 19),
-    "a storage class is renamed": (ATLAS, "  shared:\n", "  sharedd:\n", "34:3", "spec/misnamed", 27, 0),
-    "a priority is renamed": (ATLAS, "normal: 100", "norml: 100", "55:22", "spec/misnamed", 14, 0),
+    "a storage class is renamed": (ATLAS, "  shared:\n", "  sharedd:\n", "34:3", "spec/misnamed", 28, 0),
+    "a priority is renamed": (ATLAS, "normal: 100", "norml: 100", "62:22", "spec/misnamed", 14, 0),
     "a level is misspelt": (ATLAS, "{rack: ex", "{rak: ex", "5:41", "spec/misnamed", 10, 0),
     "an operator is removed that others need": (
         ATLAS,
@@ -52,10 +52,10 @@ MORE: dict[str, tuple[str, str, str, str, str, int, int]] = {
         2,
         0,
     ),
-    "a registry is misspelt": (SETTINGS, "[registry.exam", "[registry.exm", "7:14", "spec/misnamed", 152, 0),
-    "a volume is renamed": (NLP, "  checkpoints:", "  checkpoint:", "5:3", "spec/misnamed", 28, 0),
-    "a secret is renamed": (NLP, "[hugging-face,", "[huggingface,", "7:11", "spec/misnamed", 8, 0),
-    "a team's field has a wrong value": (NLP, "restricted", "restricd", "3:14", "spec/choice", 1, 30),
+    "a registry is misspelt": (SETTINGS, "[registry.exam", "[registry.exm", "7:14", "spec/misnamed", 156, 0),
+    "a volume is renamed": (NLP, "  checkpoints:", "  checkpoint:", "5:3", "spec/misnamed", 32, 0),
+    "a secret is renamed": (NLP, "[hugging-face,", "[huggingface,", "8:11", "spec/misnamed", 8, 0),
+    "a team's field has a wrong value": (NLP, "restricted", "restricd", "3:14", "spec/choice", 1, 34),
     "a cluster's field does not exist": (
         ATLAS,
         "    racks: 2\n    b",
@@ -75,7 +75,7 @@ CHANGED = {
         ATLAS,
         "{h100: {gpus: 96}",
         "{h100: {gpus: 0}",
-        "60:27",
+        "67:27",
         "changed from 96 to 0 here, which breaks 3 jobs",
     ),
     "nodes are taken away": (ATLAS, "nodes: 16", "nodes: 2", "9:5", "changed from 16 to 2 here, which breaks 9 jobs"),
@@ -104,7 +104,7 @@ CHANGED = {
         NLP,
         "[hugging-face,",
         "[huggingface,",
-        "7:11",
+        "8:11",
         "secret 'hugging-face' was renamed to 'huggingface' here, but 8 jobs use it",
     ),
 }
@@ -194,7 +194,7 @@ def test_warnings_that_a_change_causes_are_below_the_changed_line(committed, tmp
     edit(root, *change)
     ((finding, below),) = arrange(explained(root))
     assert finding.message == "pools.h100-spot.nodes.max changed from 16 to 160 here, which causes warnings in 2 jobs"
-    assert (str(finding.location), finding.severity.value) == ("platform/clusters/strato.yaml:8:21", "warning")
+    assert (str(finding.location), finding.severity.value) == ("platform/clusters/strato.yaml:10:21", "warning")
     assert [item.rule for item in below] == ["ft-spot-elastic"] * 2
     assert next(iter(lines_below(finding, below))).startswith("2 jobs have warnings for this reason: nlp/")
     alone = copy(tmp_path / "alone")

@@ -10,6 +10,7 @@ from typing import Any
 
 from trainyard.base.credentials import hides
 from trainyard.base.documents import Document, load
+from trainyard.base.documents.layered import Layered
 from trainyard.base.errors import ToolError
 from trainyard.base.findings import PLATFORM, Finding, Location, Path, format_path, rank
 from trainyard.base.rules import Rule
@@ -133,7 +134,7 @@ def fields_to_put_back(loaded: Loaded, before: Mapping[str, bytes | None]) -> It
     """Yield each changed field of files that can be read: its spec, the change, and how it is put back."""
     for file, data in before.items():
         key = key_of(file)
-        was, value = value_in(file, data), value_of(loaded, key)
+        was, value = value_in(file, data), own_value(loaded, key)
         if was is edits.NOTHING or value is edits.NOTHING or key in loaded.broken:
             continue
         yield from ((key, change, edit) for change, edit in ways_back(key, was, value))
@@ -151,10 +152,17 @@ def changed_fields(loaded: Loaded, before: Mapping[str, bytes | None]) -> dict[s
     found = {}
     for file, data in before.items():
         now = files.read(loaded.root / file) if is_job(file) else None
-        was, value = value_in(file, data), value_in(file, now) if is_job(file) else value_of(loaded, key_of(file))
+        was, value = value_in(file, data), value_in(file, now) if is_job(file) else own_value(loaded, key_of(file))
         paths = [(*one.path[:-1], one.renamed) if one.renamed else one.path for one in differences(was, value)]
         found[file] = tuple(map(format_path, paths))
     return found
+
+
+def own_value(loaded: Loaded, key: str) -> Any:
+    """Return the value of a spec's own file, without the fields of its bases."""
+    source = loaded.specs.sources.get(key)
+    document = source.document if source else None
+    return document.layers[0].value if isinstance(document, Layered) else value_of(loaded, key)
 
 
 def is_job(file: str) -> bool:
