@@ -106,6 +106,16 @@ YIELD = {
     "somebody else may bring the project; prerequisites name it": ["nfd.enabled"],
     "gates of ours stand beside the file's": ["controllerManager.featureGates"],
     "only hides labels that no pool is selected by": ["master.config.extraLabelNs"],
+    "one replica, or variables of pods": ["leaderElect", "enableServiceLinks"],
+    "how a Prometheus of ours is kept, and what else it may watch": [
+        "grafana.enabled",
+        "kube[CEPS]*.enabled",
+        "prometheus.prometheusSpec.retention",
+        "prometheus-node-exporter.*",
+        "prometheusOperator.*.enabled",
+        "kube-state-metrics.rbac.extraRules",
+        "kube-state-metrics.customResourceState.config.kind",
+    ],
 }
 """Why a value of ours may be replaced, and which do so."""
 

@@ -73,6 +73,7 @@ class KubePrometheusStack(Operator):
             "prometheus.enabled": "then nobody reads metrics; remove it",
             "prometheusOperator.enabled": "then monitors and rules have no effect; remove it",
             "kubeStateMetrics.enabled": "then no alert knows a run; remove it",
+            "kube-state-metrics.customResourceState.enabled": "then no alert knows a queue or a JobSet; remove it",
             "nodeExporter.enabled": "then no alert sees a node's links; remove it",
             "kubelet.enabled": "then no alert sees volumes and traffic of pods; remove it",
         }
