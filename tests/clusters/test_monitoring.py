@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from make import make_cluster, make_source
@@ -9,6 +11,7 @@ from monitoring.rules import OPERATORS, everything
 from trainyard.judge.preflight.cluster.monitoring import check
 from trainyard.render.clusters import alerts, monitors, nets
 from trainyard.render.operators import operators
+from trainyard.render.operators.base import Site
 from trainyard.render.operators.install import sites
 
 STACK = {"kube-prometheus-stack": {"version": "88.5.3"}}
@@ -119,7 +122,12 @@ CONFLICTS = {
 def test_values_that_take_series_away(values):
     """Values that leave alerts without series are conflicts; others are not."""
     known = operators()["kube-prometheus-stack"]
-    (site,) = sites(make_cluster(operators={"kube-prometheus-stack": {"version": "88.5.3", "values": values}}))
-    assert len(list(known.conflicts(site))) == 1
-    (site,) = sites(make_cluster(operators={"kube-prometheus-stack": {"version": "88.5.3", "values": {}}}))
-    assert not list(known.conflicts(site))
+    stack = {"version": "88.5.3", "values": values}
+    assert len(list(known.conflicts(site_of(stack)))) == 1
+    assert not list(known.conflicts(site_of(stack | {"values": {}})))
+
+
+def site_of(stack: dict[str, Any]) -> Site:
+    """Return the place of this stack in a cluster that also has Kueue, whose workloads have states to tell."""
+    cluster = make_cluster(operators={"kube-prometheus-stack": stack, "kueue": {"version": "0.19.2"}})
+    return next(site for site in sites(cluster) if site.name == "kube-prometheus-stack")

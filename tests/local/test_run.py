@@ -8,6 +8,7 @@ import pty
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -318,11 +319,12 @@ def test_a_pod_is_who_it_is_told_to_be(tmp_path):
     if why := linux.possible():
         pytest.skip(f"pods as namespaces of Linux: {why}")
     template = shell(
-        "hostname; id -u; id -g; find /tmp -type f; echo $$$$; pwd",
+        "hostname; id -u; id -g; find /tmp -name 'of-the-host-*'; echo $$$$; pwd",
         securityContext={"runAsUser": 1234, "runAsGroup": 5},
     )
     template["spec"]["containers"][0]["workingDir"] = "/some/where"
-    well, lines = run([job(template, 1)], tmp_path, plain=False)
+    with tempfile.NamedTemporaryFile(dir="/tmp", prefix="of-the-host-"):
+        well, lines = run([job(template, 1)], tmp_path, plain=False)
     assert well
     assert [text for who, text in lines if who] == ["it-0", "1234", "5", "1", "/some/where"]
 
