@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache, lru_cache
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -86,7 +86,7 @@ def rule_of(id_: str, policies: Iterable[Path]) -> Rule | None:
     of_policies = [rule for rule in map(policy, named) if rule.id == id_]
     if of_policies:
         return of_policies[-1]
-    if (loaded := loaded_rules(len(sys.modules)).get(id_)) is not None:
+    if (loaded := loaded_rules().get(id_)) is not None:
         return loaded
     word = id_.encode("utf-8", "surrogatepass")
     for path in (path for path, text in sources() if word in text):
@@ -97,11 +97,15 @@ def rule_of(id_: str, policies: Iterable[Path]) -> Rule | None:
     return entry.rule if entry else None
 
 
-@lru_cache(maxsize=1)
-def loaded_rules(_count: int) -> Mapping[str, Rule]:
-    """Return the rules of the modules of ours that were imported already, by id; they are looked for as these grow."""
-    names = (name for name in sorted(sys.modules) if name.partition(".")[0] == PACKAGE.name)
-    return {rule.id: rule for name in names for rule in of_module(sys.modules[name])}
+LOADED: dict[str, tuple[Rule, ...]] = {}
+"""The rules of modules that were looked through already."""
+
+
+def loaded_rules() -> Mapping[str, Rule]:
+    """Return the rules of the modules of ours that were imported already, by id; each module is looked through once."""
+    names = [name for name in sorted(sys.modules) if name.partition(".")[0] == PACKAGE.name]
+    LOADED.update((name, tuple(of_module(sys.modules[name]))) for name in names if name not in LOADED)
+    return {rule.id: rule for name in names for rule in LOADED[name]}
 
 
 @cache
@@ -134,7 +138,8 @@ def modules() -> Iterator[ModuleType]:
 def sources() -> tuple[tuple[Path, bytes], ...]:
     """Return the files of our modules that declare rules, each with its text, found by one walk of the package."""
     texts = ((path, path.read_bytes()) for path in sorted(PACKAGE.rglob("*.py")))
-    return tuple((path, text) for path, text in texts if re.search(rb"\bRule\(|\.of_source\(", text))
+    maybe = ((path, text) for path, text in texts if b"Rule(" in text or b".of_source(" in text)  # a tenth of the time
+    return tuple((path, text) for path, text in maybe if re.search(rb"\bRule\(|\.of_source\(", text))
 
 
 def module_of(path: Path) -> ModuleType:

@@ -266,9 +266,8 @@ def spec_of(
     if model is not Cluster:
         spec, errors = document.validate(model, source)
         return spec, source, [*findings, *errors], ()
-    whole, below, wrong = bases.extend(
-        Path(path).stem, source, partial(source_beside, root, path), names_beside(root, path)
-    )
+    others = names_beside(root, path) if bases.own_field(source, bases.BASE) is not None else frozenset()
+    whole, below, wrong = bases.extend(Path(path).stem, source, partial(source_beside, root, path), others)
     if wrong:
         return None, source, [*findings, *wrong], below
     spec, errors = document.validate(model, whole)
