@@ -56,21 +56,37 @@ GARBAGE = "400"
 def check(root: Path | None, catalog: Catalog, inputs: Sequence[tuple[str, bytes]]) -> Iterator[Finding]:
     """Yield the refusals of kubeconform for files, given by name and content, in the order of their lines.
 
-    Results are cached by content. Raises ToolError where kubeconform is missing: it is never skipped in silence.
+    Results are cached by the contents of a folder. Raises ToolError where kubeconform is missing: it is never skipped
+    in silence.
     """
     with scratch.folder("kubeconform") as place:
         # Whoever asks has loaded the same schemas into the catalog, and looked for the program.
         with reads.apart(), reads.recording(World()) as record:
             program = kubeconform.find(root)
             engine = Engine(program, locations(catalog, place / "schemas"), place / "files")
-        memory, asked = Memory(cache.private(CONCERN, outside=root), World()), reads.name_of(record.common)
-        known = {index: memory.get(asked, data) for index, (_, data) in enumerate(inputs)}
-        fresh = engine.run({index: data for index, (_, data) in enumerate(inputs) if known[index] is None})
-        for index, (file, data) in enumerate(inputs):
-            results = fresh[index] if index in fresh else known[index]
-            if index in fresh:
-                memory.put(results, {}, asked, data)
-            yield from sorted(findings(file, data, results, catalog), key=lambda finding: finding.order)
+        memory = Memory(cache.private(CONCERN, outside=root), World())
+        asked = f"folder {reads.name_of(record.common)}"
+        results: dict[int, list[Result]] = {}
+        fresh: list[list[int]] = []
+        for numbers in folders(inputs):
+            known = memory.get(asked, *(inputs[number][1] for number in numbers))
+            if known is None:
+                fresh.append(numbers)
+            else:
+                results |= zip(numbers, known, strict=True)
+        results |= engine.run({number: inputs[number][1] for numbers in fresh for number in numbers})
+        for numbers in fresh:
+            memory.put([results[number] for number in numbers], {}, asked, *(inputs[number][1] for number in numbers))
+        for number, (file, data) in enumerate(inputs):
+            yield from sorted(findings(file, data, results[number], catalog), key=lambda finding: finding.order)
+
+
+def folders(inputs: Sequence[tuple[str, bytes]]) -> Iterator[list[int]]:
+    """Yield the numbers of the files of each folder: a run's are remembered together, as they change together."""
+    found: dict[str, list[int]] = {}
+    for number, (file, _) in enumerate(inputs):
+        found.setdefault(file.rpartition("/")[0], []).append(number)
+    yield from found.values()
 
 
 class Engine:

@@ -29,7 +29,7 @@ CLUSTER = 100
 SMALL = 300
 """So many runs are rendered sooner than another process with Node is ready."""
 
-LARGE = 700
+LARGE = 1000
 """Node keeps every construct that it ever made; after so many runs another process goes on."""
 
 
