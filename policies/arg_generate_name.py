@@ -7,9 +7,7 @@ Source: argoproj/argo-cd v3.2.6 docs/user-guide/sync-waves.md, Generate Name; is
 
 from collections.abc import Iterator
 
-from trainyard.checks import Place, Problem, World
-
-HOOKS = ("argocd.argoproj.io/hook", "helm.sh/hook")
+from trainyard.checks import HOOKS, Place, Problem, World
 
 
 def check(world: World) -> Iterator[Problem]:

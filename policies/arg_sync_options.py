@@ -9,10 +9,9 @@ Source: argoproj/argo-cd v3.2.6 docs/user-guide/sync-options.md, docs/user-guide
 
 from collections.abc import Iterator
 
-from trainyard.checks import Manifest, Place, Problem, World
+from trainyard.checks import HOOKS, Manifest, Place, Problem, World
 
 OPTIONS = "argocd.argoproj.io/sync-options"
-HOOKS = ("argocd.argoproj.io/hook", "helm.sh/hook")
 DATA = {("", "PersistentVolumeClaim"), ("", "PersistentVolume"), ("", "Namespace")}
 QUEUES = "kueue.x-k8s.io"
 HARM = {

@@ -10,7 +10,7 @@ Source: kubernetes v1.35 pkg/kubelet/kubelet_pods.go makeEnvironmentVariables;
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trainyard.checks import Place, Pods, Problem, World, all_workloads, did_you_mean
+from trainyard.checks import Place, Pods, Problem, World, all_workloads, did_you_mean, mapping
 
 NAMES = {"ConfigMap": ("configMapKeyRef", "configMap", "name"), "Secret": ("secretKeyRef", "secret", "secretName")}
 """By kind: the source of a variable, the source of a volume, and the field of the latter that names the object."""
@@ -57,8 +57,3 @@ def keyed(pods: Pods, source: Mapping[str, Any], name: str, path: Any) -> Iterat
     """Yield a key, unless it may be missing."""
     if isinstance(key := source.get("key"), str) and source.get("optional") is not True:
         yield name, Place(pods.manifest, path), key
-
-
-def mapping(value: Any) -> Mapping[str, Any]:
-    """Return a map, empty where the value is none."""
-    return value if isinstance(value, dict) else {}

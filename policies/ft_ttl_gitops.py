@@ -8,14 +8,13 @@ Source: argoproj/argo-cd v3.5.1 docs/user-guide/auto_sync.md; kubernetes v1.35 p
 
 from collections.abc import Iterator
 
-from trainyard.checks import Place, Problem, TrainingJob, World
+from trainyard.checks import HOOKS, Place, Problem, TrainingJob, World
 
 PATHS = (
     ("spec", "ttlSecondsAfterFinished"),
     ("spec", "runPolicy", "ttlSecondsAfterFinished"),
     ("spec", "replicatedJobs", "*", "template", "spec", "ttlSecondsAfterFinished"),
 )
-HOOKS = ("argocd.argoproj.io/hook", "helm.sh/hook")
 SURVIVES = {"RayJob"}
 """KubeRay deletes the cluster of a RayJob, but keeps the RayJob."""
 

@@ -11,7 +11,7 @@ Source: containerd v2.2 internal/cri/server/container_create.go WithoutAmbientCa
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trainyard.checks import Pods, Problem, Severity, World
+from trainyard.checks import Pods, Problem, Severity, World, mapping
 
 HARMLESS = {"NET_BIND_SERVICE"}
 """Any user may bind any port in a pod's network: runtimes begin unprivileged ports at 0."""
@@ -44,8 +44,3 @@ def non_root_user(context: Mapping[str, Any], of_pod: Mapping[str, Any]) -> str 
     if isinstance(user, int):
         return f"user {user}" if user else None
     return "a non-root user" if context.get("runAsNonRoot", of_pod.get("runAsNonRoot")) is True else None
-
-
-def mapping(value: Any) -> Mapping[str, Any]:
-    """Return a mapping unchanged, and anything else as an empty one."""
-    return value if isinstance(value, dict) else {}

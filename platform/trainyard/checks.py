@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from trainyard.base.characters import fault as odd_characters
 from trainyard.base.findings import Severity, did_you_mean
-from trainyard.base.labels import NETWORK_RESOURCE, NETWORKS, POOL
+from trainyard.base.labels import HOOKS, NETWORK_RESOURCE, NETWORKS, POOL
 from trainyard.base.labels import QUEUE as QUEUE_LABEL
-from trainyard.base.manifests import Manifest, strings
+from trainyard.base.manifests import Manifest, mapping, strings
 from trainyard.base.pools import selected_pools
 from trainyard.base.quantities import whole_number
 from trainyard.upstream.pods.resources import WHOLE_GPUS
@@ -65,6 +65,7 @@ HOMES = {
 __all__ = [
     "ALIGNING",
     "EFA",
+    "HOOKS",
     "MOVES",
     "NETWORKS",
     "NETWORK_RESOURCE",
@@ -106,6 +107,7 @@ __all__ = [
     "kubelets",
     "lacking",
     "launched",
+    "mapping",
     "may_be_of",
     "meant_key",
     "mounted_claims",

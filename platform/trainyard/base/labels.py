@@ -34,6 +34,9 @@ ELASTIC = "kueue.x-k8s.io/elastic-job"
 MAY_BE_FORCED = "kueue.x-k8s.io/safe-to-forcefully-delete"
 """Annotation of a pod that Kueue may delete when its node is dead (pkg/controller/failurerecovery, gate off)."""
 
+HOOKS = ("argocd.argoproj.io/hook", "helm.sh/hook")
+"""Annotations of what Argo CD creates anew at each sync (argo-cd v3.5.1 docs/user-guide/sync-waves.md)."""
+
 NETWORKS = "k8s.v1.cni.cncf.io/networks"
 """Annotation of a pod: its secondary networks (multus-cni v4.3.0 docs/how-to-use.md)."""
 

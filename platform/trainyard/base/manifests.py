@@ -41,6 +41,17 @@ def group_of(api_version: str) -> str:
     return api_version.rpartition("/")[0]
 
 
+def mapping(value: object) -> Mapping[str, Any]:
+    """Return a mapping as it is, and anything else as an empty one."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def unplaced(value: Mapping[str, Any]) -> Manifest:
+    """Return an object that no file holds as one that was read."""
+    whole = dict(value)
+    return Manifest(Document("", 0, whole), whole)
+
+
 def identity_of(value: Mapping[str, Any]) -> Identity:
     """Return the identity of an object; a part that is missing or no text is empty."""
     metadata = value.get("metadata")

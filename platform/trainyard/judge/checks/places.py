@@ -10,6 +10,7 @@ from typing import Any
 from trainyard.base.documents import Document, load
 from trainyard.base.documents import Path as FieldPath
 from trainyard.base.findings import Location
+from trainyard.base.manifests import mapping
 from trainyard.base.system import files
 from trainyard.base.system.files import STDIN
 from trainyard.base.system.repository import GENERATED, cluster_file, is_repository
@@ -77,11 +78,6 @@ def option(project: str) -> Location:
 def release_of(choice: Mapping[str, Any]) -> Any:
     """Return the release that a choice is judged as: the one that it is said to be like, else its own."""
     return mapping(choice.get("unlisted")).get("like") or choice.get("version")
-
-
-def mapping(value: Any) -> Mapping[str, Any]:
-    """Return a mapping as it is, and anything else as an empty one."""
-    return value if isinstance(value, dict) else {}
 
 
 def place_of(path: str) -> Place | None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 from trainyard.base.labels import NAMESPACE
+from trainyard.base.manifests import mapping
 from trainyard.upstream.apiserver.core import selectors
 
 Direction = Literal["Ingress", "Egress"]
@@ -114,11 +115,6 @@ def overlaps(block: Mapping[str, Any], cidr: str) -> bool:
 def is_within(inner: Any, outer: Any) -> bool:
     """Whether all addresses of a range are in another of its family."""
     return bool(inner.subnet_of(outer))
-
-
-def mapping(value: Any) -> Mapping[str, Any]:
-    """Return a map, empty where the value is none."""
-    return value if isinstance(value, dict) else {}
 
 
 DNS = (53, 5353, 8053)

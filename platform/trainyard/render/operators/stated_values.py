@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from trainyard.render.operators.base import Conflict, Site
+from trainyard.render.sizing.node import taints_of
 from trainyard.render.sizing.software import cni
 from trainyard.specs import Pool
 from trainyard.specs.releases.facts import lookup
-from trainyard.upstream.pods.taints import Taint, Toleration, untolerated_taint
+from trainyard.upstream.pods.taints import Toleration, untolerated_taint
 
 
 def stated(site: Site, path: str) -> Any:
@@ -47,7 +48,7 @@ def check_tolerations(site: Site, path: str, pools: Mapping[str, Pool], source: 
         return
     own = [Toleration.read(toleration) for toleration in said if isinstance(toleration, Mapping)]
     for name, pool in pools.items():
-        taint = untolerated_taint((Taint(one.key, one.value, one.effect) for one in pool.taints), own)
+        taint = untolerated_taint(taints_of(pool), own)
         if taint is not None:
             message = f"{path} replaces the derived list and misses taint {taint} of pool {name!r}; add it"
             yield Conflict(path, message, source, shared=(("pools", name, "taints"),))

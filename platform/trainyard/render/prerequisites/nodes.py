@@ -24,7 +24,7 @@ from trainyard.render.sizing.fabrics import fabric_type
 from trainyard.render.sizing.gpus import MIG_CONFIG, PLUGIN_CONFIG
 from trainyard.render.sizing.kubelet import amount
 from trainyard.render.sizing.machines import kubelet_allocatable
-from trainyard.render.sizing.node import GI, binary
+from trainyard.render.sizing.node import GI, binary, taints_of
 from trainyard.render.sizing.nvlink import spans
 from trainyard.upstream.pods.resources import CPU, EPHEMERAL_STORAGE, HUGE_PAGES, MEMORY
 from trainyard.upstream.pods.taints import Taint
@@ -68,7 +68,7 @@ def pools(site: Site) -> Iterator[Prerequisite]:
         if pool.scales:
             yield amounts(site, name)
             continue
-        taints = tuple(Taint(taint.key, taint.value, taint.effect) for taint in pool.taints)
+        taints = taints_of(pool)
         words = (
             f"the taint{'s' if len(taints) > 1 else ''} {names_text([f'`{taint}`' for taint in taints])} and no other"
         )

@@ -10,10 +10,9 @@ from trainyard.base.labels import POOL
 from trainyard.render.clusters.karpenter import INSTANCE_TYPE
 from trainyard.render.prerequisites.base import Prerequisite, Site, labels_text, names_text, of_pools
 from trainyard.render.prerequisites.questions import Definitions, PoolNodes
-from trainyard.render.sizing.node import huge_pages
+from trainyard.render.sizing.node import huge_pages, taints_of
 from trainyard.specs import Cluster, Pool
 from trainyard.specs.models.scaling import NodeClass
-from trainyard.upstream.pods.taints import Taint
 
 REQUESTS = "provisioningrequests.autoscaling.x-k8s.io"
 
@@ -60,7 +59,7 @@ def outside(cluster: Cluster) -> Iterator[str]:
 def node_group(site: Site, name: str) -> Prerequisite:
     """Return the group of nodes of which cluster-autoscaler, or the provider, starts some."""
     pool = site.cluster.pools[name]
-    taints = tuple(Taint(taint.key, taint.value, taint.effect) for taint in pool.taints)
+    taints = taints_of(pool)
     marks = [labels_text(site, name), *(f"the taint `{taint}`" for taint in taints)]
     return Prerequisite(
         f"the autoscaler starts {pool.lasting_nodes} to {count_of(pool.nodes, 'node')} with {names_text(marks)}",

@@ -18,7 +18,7 @@ from trainyard.render.sizing import gpus, nvlink
 from trainyard.render.sizing.daemons import Container, Daemon, daemons
 from trainyard.render.sizing.fabrics import fabric_type
 from trainyard.render.sizing.kubelet import amount, settings
-from trainyard.render.sizing.node import MI, cores, huge_pages, reserved_cpus, size
+from trainyard.render.sizing.node import MI, cores, huge_pages, reserved_cpus, size, taints_of
 from trainyard.specs import Cluster, Pool
 from trainyard.upstream.kubelet.allocatable import allocatable, binary, kept_of
 from trainyard.upstream.pods.resources import CPU, EPHEMERAL_STORAGE, MEMORY
@@ -89,7 +89,7 @@ def machine(cluster: Cluster, pool_name: str) -> Machine:
     return Machine(
         pool=pool,
         labels=gpus.labels(pool_name, pool),
-        taints=tuple(Taint(taint.key, taint.value, taint.effect) for taint in pool.taints),
+        taints=taints_of(pool),
         allocatable={**fabric, **devices, **kubelet_allocatable(pool)},
         fabric=fabric,
         claimed=nvlink.per_node(cluster, pool),

@@ -14,6 +14,7 @@ from trainyard.specs.shapes import Numa, Shape
 from trainyard.upstream.kubelet.configuration.cpulist import parse
 from trainyard.upstream.kubelet.sets import members
 from trainyard.upstream.pods.resources import HUGE_PAGES
+from trainyard.upstream.pods.taints import Taint
 
 GI = 2**30
 MI = 2**20
@@ -29,6 +30,11 @@ def huge_pages(shape: Shape) -> dict[str, int]:
         f"{HUGE_PAGES}{page}": size(total) // nodes // size(page) * size(page) * nodes
         for page, total in shape.huge_pages.items()
     }
+
+
+def taints_of(pool: Pool) -> tuple[Taint, ...]:
+    """Return the taints of a pool's nodes."""
+    return tuple(Taint(taint.key, taint.value, taint.effect) for taint in pool.taints)
 
 
 def reserved_cpus(pool: Pool) -> frozenset[int]:

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from trainyard.base.documents import Document
 from trainyard.base.findings import Finding, Severity
-from trainyard.base.manifests import Manifest, value_at
+from trainyard.base.manifests import unplaced, value_at
 from trainyard.base.rules import Rule
 from trainyard.judge.policies.amounts import needs
 from trainyard.judge.preflight.declared import ALL
@@ -16,11 +15,11 @@ from trainyard.judge.preflight.subjects import CLUSTER_BESIDE, OneCluster
 from trainyard.render import clusters
 from trainyard.render.sizing import gpus
 from trainyard.render.sizing.daemons import daemons
-from trainyard.render.sizing.node import cores, size
+from trainyard.render.sizing.node import cores, size, taints_of
 from trainyard.specs import Cluster, Pool
 from trainyard.specs.shapes import is_known_shape
 from trainyard.upstream.pods.resources import CPU, MEMORY
-from trainyard.upstream.pods.taints import Taint, Toleration, untolerated_taint
+from trainyard.upstream.pods.taints import Toleration, untolerated_taint
 
 ROOM = Rule(
     id="node/extra-daemons",
@@ -49,7 +48,7 @@ def check(one: OneCluster) -> Iterator[Finding]:
         for item in found:
             if item.identity.name in stated or not lands(item.value, cluster, name):
                 continue
-            asked = needs(Manifest(Document("", 0, item.value), dict(item.value)), TEMPLATE)
+            asked = needs(unplaced(item.value), TEMPLATE)
             wanted = [Fraction(asked[key].amount) if key in asked else Fraction(0) for key in (CPU, MEMORY)]
             cpus, memory = cpus - wanted[0], memory - wanted[1]
             if cpus < 0 or memory < 0:
@@ -77,5 +76,4 @@ def lands(value: Mapping[str, Any], cluster: Cluster, name: str) -> bool:
         return False
     said = spec.get("tolerations")
     own = [Toleration.read(item) for item in said if isinstance(item, Mapping)] if isinstance(said, list) else []
-    taints = (Taint(one.key, one.value, one.effect) for one in pool.taints)
-    return "affinity" not in spec and untolerated_taint(taints, own) is None
+    return "affinity" not in spec and untolerated_taint(taints_of(pool), own) is None

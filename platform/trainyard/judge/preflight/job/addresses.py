@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trainyard.base.findings import Finding, Severity
+from trainyard.base.manifests import mapping
 from trainyard.base.rules import Rule
 from trainyard.judge.policies import traffic
 from trainyard.judge.preflight.job.hosts import Named, hosts, texts_of
@@ -95,7 +96,7 @@ def rules_of(one: OneJob, team: Team, cluster: Cluster, added: list[Mapping[str,
     A policy of the repository's own takes the place of one of the same name.
     """
     dns = list(nets.names(cluster))
-    theirs = {traffic.mapping(item.get("metadata")).get("name") for item in added}
+    theirs = {mapping(item.get("metadata")).get("name") for item in added}
     for policy in nets.policies(one.file.job.cluster, cluster, one.file.team, team):
         if policy.name not in theirs:
             yield from (rule for rule in traffic.rules(policy.fields["spec"], "Egress") if rule not in dns)
@@ -104,14 +105,14 @@ def rules_of(one: OneJob, team: Team, cluster: Cluster, added: list[Mapping[str,
 def policies_of(extra: list[Mapping[str, Any]], name: str) -> Iterator[Mapping[str, Any]]:
     """Yield the repository's own policies in a team's namespace."""
     for item in extra:
-        own = (traffic.mapping(item.get("metadata")).get("namespace") or name) == name
+        own = (mapping(item.get("metadata")).get("namespace") or name) == name
         if own and item.get("kind") == "NetworkPolicy" and group_is(item, ("networking.k8s.io",)):
             yield item
 
 
 def outgoing(policy: Mapping[str, Any]) -> Iterator[traffic.Rule]:
     """Yield the rules of a policy for what pods send."""
-    yield from traffic.rules(traffic.mapping(policy.get("spec")), "Egress")
+    yield from traffic.rules(mapping(policy.get("spec")), "Egress")
 
 
 def group_is(item: Mapping[str, Any], groups: tuple[str, ...]) -> bool:
@@ -123,7 +124,7 @@ def group_is(item: Mapping[str, Any], groups: tuple[str, ...]) -> bool:
 def is_elsewhere(found: Named, extra: list[Mapping[str, Any]]) -> bool:
     """Whether a Service leads to what are no pods of its namespace: a name outside, or endpoints written by hand."""
     for item in extra:
-        metadata, spec = traffic.mapping(item.get("metadata")), traffic.mapping(item.get("spec"))
+        metadata, spec = mapping(item.get("metadata")), mapping(item.get("spec"))
         same = (metadata.get("namespace"), metadata.get("name")) == (found.space, found.service)
         if same and item.get("kind") == "Service" and not spec.get("selector"):
             return True
@@ -136,6 +137,6 @@ def spaces(cluster: Cluster, team: Team, extra: list[Mapping[str, Any]]) -> froz
     found = {*cluster.teams(), cluster.argocd.namespace, *(one.namespace for one in facts if one is not None)}
     found |= {egress.namespace for egress in team.egress if egress.namespace}
     for item in extra:
-        metadata = traffic.mapping(item.get("metadata"))
+        metadata = mapping(item.get("metadata"))
         found.add(str(metadata.get("name" if item.get("kind") == "Namespace" else "namespace")))
     return frozenset(found)

@@ -12,10 +12,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trainyard.base.documents import Document, format_path
 from trainyard.base.documents import Path as Steps
+from trainyard.base.documents import format_path
 from trainyard.base.findings import Finding, Location, without_indexes
-from trainyard.base.manifests import Manifest
+from trainyard.base.manifests import Manifest, unplaced
 from trainyard.base.rules import Rule
 from trainyard.base.system import progress, reads
 from trainyard.base.system.data import schemas_dir
@@ -231,7 +231,7 @@ def surroundings(specs: Specs, cluster: str, teams: Iterable[str]) -> tuple[Mani
     for name in sorted(teams):
         if name in specs.teams:
             found += team.resources(cluster, specs.clusters[cluster], name, specs.teams[name])
-            added += (Manifest(Document("", 0, item), dict(item)) for item in clusters.of_team(specs, cluster, name))
+            added += map(unplaced, clusters.of_team(specs, cluster, name))
     config = kueue.configuration(specs.clusters[cluster])
     near = (one_manifest for one_manifest in added if one_manifest.kind in NAMED_BY_PODS)
-    return (*map(manifest, found), *near, *([Manifest(Document("", 0, config), config)] if config else []))
+    return (*map(manifest, found), *near, *([unplaced(config)] if config else []))

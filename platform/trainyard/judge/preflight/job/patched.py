@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 
-from trainyard.base.documents import Document, Path
+from trainyard.base.documents import Path
 from trainyard.base.findings import Finding
-from trainyard.base.manifests import Manifest
+from trainyard.base.manifests import unplaced
 from trainyard.base.pools import selected_pools
 from trainyard.base.rules import Rule
 from trainyard.judge.policies.amounts import Need
@@ -127,7 +127,7 @@ def sets(run: Resolved) -> list[Set]:
     """
     pools = {role.pool_name for role in run.specs}
     values = (resource.value() for resource in kinds.build(run))
-    manifests = tuple(Manifest(Document("", 0, value), value) for value in values)
+    manifests = tuple(map(unplaced, values))
     least, worker = run.run.job.min_nodes, run.kind.called(WORKER)
     found = []
     for job in World(manifests, complete=False).training_jobs():

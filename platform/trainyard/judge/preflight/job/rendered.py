@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from trainyard.base.documents import Document
 from trainyard.base.findings import Path, format_path
-from trainyard.base.manifests import Identity, Manifest, value_at
+from trainyard.base.manifests import Identity, Manifest, unplaced, value_at
 from trainyard.judge.policies.places import Place
 from trainyard.judge.preflight.traced import Origin, SpecText, in_words, trace
 from trainyard.render import kinds
@@ -83,5 +82,4 @@ def run_objects(run: Resolved) -> dict[Identity, dict[str, Any]]:
 
 def manifest(resource: Resource) -> Manifest:
     """Return an object to be as one that was read, from nowhere."""
-    value = resource.value()
-    return Manifest(Document("", 0, value), value)
+    return unplaced(resource.value())

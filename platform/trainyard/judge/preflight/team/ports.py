@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trainyard.base.findings import Finding, Severity
+from trainyard.base.manifests import mapping
 from trainyard.base.rules import Rule
-from trainyard.judge.policies.traffic import mapping
 from trainyard.judge.preflight.subjects import TEAM, OneTeam
 from trainyard.render import clusters
 

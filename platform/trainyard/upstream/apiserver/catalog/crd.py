@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from trainyard.base.manifests import mapping
+
 DRAFT = "http://json-schema.org/draft-07/schema#"
 OBJECT_META = "meta.v1.ObjectMeta"
 """Name of the definition that every root `metadata` refers to."""
@@ -146,11 +148,6 @@ def definitions(document: Mapping[str, Any]) -> Iterator[Definition]:
             status="status" in subresources,
             scale=scale_paths(subresources.get("scale")),
         )
-
-
-def mapping(value: object) -> Mapping[str, Any]:
-    """Return a mapping as it is, and anything else as an empty one."""
-    return value if isinstance(value, Mapping) else {}
 
 
 def text(value: object) -> str:

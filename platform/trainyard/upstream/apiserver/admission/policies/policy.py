@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trainyard.base.documents import Path
+from trainyard.base.manifests import mapping
 from trainyard.upstream.apiserver.admission.policies.declarations import declare_variables, record, simplify_type
 from trainyard.upstream.apiserver.cel import BOOL, DYN, NULL, STRING, CompileError, Environment, Program, Type
 
@@ -121,11 +122,6 @@ def load_binding(value: Mapping[str, Any]) -> Binding:
 def bound_everywhere(policy: Policy) -> Binding:
     """Bind a policy of our own to whatever it matches."""
     return Binding("", policy.name, {"policyName": policy.name, "validationActions": ["Deny"]})
-
-
-def mapping(value: object) -> Mapping[str, Any]:
-    """Return a mapping as it is, and anything else as an empty one."""
-    return value if isinstance(value, Mapping) else {}
 
 
 def list_entries(spec: Spec, key: str) -> Iterator[tuple[Path, Mapping[str, Any]]]:

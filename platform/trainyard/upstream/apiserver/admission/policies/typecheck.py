@@ -13,9 +13,10 @@ from typing import Any
 
 from trainyard.base.documents import Path
 from trainyard.base.limits import EXPRESSIONS
+from trainyard.base.manifests import mapping
 from trainyard.base.versions import minor as minor_of
 from trainyard.upstream.apiserver.admission.policies.matching import list_names
-from trainyard.upstream.apiserver.admission.policies.policy import Policy, expressions, load, mapping
+from trainyard.upstream.apiserver.admission.policies.policy import Policy, expressions, load
 from trainyard.upstream.apiserver.catalog.served import Kind
 from trainyard.upstream.apiserver.cel import DYN, CompileError, Issue, Type
 from trainyard.upstream.apiserver.cel.declare import Declarations
