@@ -10,8 +10,21 @@ sys.path += [str(ROOT / "tools" / "oracles")]
 
 import agree
 import build
+import minors
 import older
 import questions
 from oracle import certs, components, manifests, operators, paths, pools
 
-__all__ = ["agree", "build", "certs", "components", "manifests", "older", "operators", "paths", "pools", "questions"]
+__all__ = [
+    "agree",
+    "build",
+    "certs",
+    "components",
+    "manifests",
+    "minors",
+    "older",
+    "operators",
+    "paths",
+    "pools",
+    "questions",
+]

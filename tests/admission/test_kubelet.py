@@ -5,14 +5,12 @@ It is asked where TRAINYARD_KUBELET_ORACLE names a program that answers for it.
 
 from __future__ import annotations
 
-import json
-import os
 import random
-import subprocess
 
 import pytest
 
 from conftest import ROOT
+from kubelet.minors import asked, program
 from trainyard.judge.admission.asks import asks
 from trainyard.judge.admission.before import Queue
 from trainyard.judge.admission.cluster_jobs import Crowd
@@ -20,6 +18,7 @@ from trainyard.judge.admission.site import admits, site
 from trainyard.judge.preflight import check_repository
 from trainyard.render.sizing.starts import document, node, present
 from trainyard.upstream.kubelet.answers import container_answer
+from trainyard.upstream.kubelet.releases import RELEASE
 from trainyard.upstream.scheduler import Host, Nodes, Placed, State, Wanted
 
 POOLS = (("atlas", "h100"), ("atlas", "a100-parts"), ("borealis", "a100"), ("borealis", "mi300x"), ("zephyr", "gb200"))
@@ -29,14 +28,10 @@ PODS = 14
 @pytest.fixture(scope="module")
 def oracle():
     """The answers to cases of nodes."""
-    program = os.environ.get("TRAINYARD_KUBELET_ORACLE")
-    if program is None:
-        pytest.skip("TRAINYARD_KUBELET_ORACLE names no program that answers for the kubelet")
+    program(RELEASE)
 
     def answers(cases):
-        lines = "\n".join(map(json.dumps, cases))
-        said = subprocess.run([program], input=lines, capture_output=True, text=True, check=True).stdout
-        return [json.loads(line)["pods"] for line in said.splitlines()]
+        return [found["pods"] for found in asked(cases)]
 
     return answers
 

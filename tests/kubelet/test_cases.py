@@ -12,7 +12,7 @@ WRONG = {
     "no node": ({"name": "a"}, "node is no map; write its fields"),
     "a field of a case": (
         {"node": NODE, "pod": []},
-        "case has no field 'pod'; it has: explain, kubelet, name, node, pods",
+        "case has no field 'pod'; it has: explain, kubelet, kubernetes, name, node, pods",
     ),
     "a field of a NUMA node": ({"node": {"numa": [{"core": 4}]}}, "numa has no field 'core'; it has: "),
     "no CPUs": ({"node": {"numa": [{"memory": "8Gi"}]}}, "node has no CPUs; write cores or cpus for a NUMA node"),

@@ -6,7 +6,8 @@ import pytest
 
 from trainyard.upstream.kubelet import Configuration, Invalid, check
 from trainyard.upstream.kubelet.configuration.cpulist import parse
-from trainyard.upstream.kubelet.configuration.gates import GATES, NEEDS, Gates
+from trainyard.upstream.kubelet.configuration.gates import Gates, gates_of
+from trainyard.upstream.kubelet.releases import MEASURED
 from trainyard.upstream.kubelet.sets import members
 
 
@@ -55,7 +56,9 @@ def test_gates_follow_their_stage_and_what_they_need():
     assert not gates.on("MemoryQoS")
     assert gates.on("PodLevelResources")
     assert Gates({"GracefulNodeShutdown": False}).problems
-    assert {*NEEDS, *(item for needed in NEEDS.values() for item in needed)} <= set(GATES)
+    for minor in MEASURED:
+        known = gates_of(minor)
+        assert {needed for gate in known.values() for needed in gate.needs} <= set(known)
 
 
 LISTS = {"": [], "3": [3], "0-2,8": [0, 1, 2, 8], "4-4": [4], "2,1": [1, 2]}

@@ -1,21 +1,20 @@
 """Every run of the repository is started by the kubelet of its nodes: ours says so, and the real one's code did.
 
-With TRAINYARD_KUBELET_ORACLE naming a program that answers for the kubelet, its answers are asked again, and with
---update recorded.
+With variables naming the programs that answer for the kubelets of the clusters' releases, their answers are asked
+again, and with --update recorded.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
-import os
-import subprocess
 from functools import cache
 from typing import Any
 
 import pytest
 
 from conftest import ROOT
+from kubelet.minors import asked
 from trainyard.judge.preflight import check_repository
 from trainyard.render.kinds.starts import arriving_pod
 from trainyard.render.sizing.starts import document, present
@@ -73,12 +72,7 @@ def test_the_kubelets_own_code_said_the_same():
 @pytest.mark.slow
 def test_the_kubelets_own_code_says_so(request):
     """Asked again, the real kubelet takes every pod of every run."""
-    oracle = os.environ.get("TRAINYARD_KUBELET_ORACLE")
-    if oracle is None:
-        pytest.skip("TRAINYARD_KUBELET_ORACLE names no program that answers for the kubelet")
-    lines = "\n".join(json.dumps(case) for case in cases())
-    said = subprocess.run([oracle], input=lines, capture_output=True, text=True, check=True).stdout
-    answers = [json.loads(line) for line in said.splitlines()]
+    answers = asked(cases())
     for case, found in zip(cases(), answers, strict=True):
         assert {pod["outcome"] for pod in found["pods"]} == {"admitted"}, (case["name"], found)
         assert plain(answer(case)) == found, case["name"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from trainyard.upstream.kubelet.releases import RELEASE
+
 ODD: tuple[dict[str, Any], ...] = (
     {"topologyManagerPolicy": "strict"},
     {"topologyManagerScope": "Pod"},
@@ -156,10 +158,39 @@ ODD: tuple[dict[str, Any], ...] = (
 )
 """Fields that no kubelet takes, or that it takes though they look wrong."""
 
+LATER: tuple[dict[str, Any], ...] = (
+    {"tlsCurvePreferences": [29, 4588]},
+    {"tlsCurvePreferences": ["X25519"]},
+    {"memoryReservationPolicy": "None"},
+    {"memoryReservationPolicy": "TieredReservation"},
+    {"memoryReservationPolicy": "TieredReservation", "featureGates": {"MemoryQoS": True}},
+    {"memoryReservationPolicy": "TieredReservation", "featureGates": {"MemoryQoS": False}},
+    {"memoryReservationPolicy": "Hard"},
+    {"imageMinimumGCAge": "-1m"},
+    {"memoryThrottlingFactor": 0.5},
+    {"memoryThrottlingFactor": 0.5, "featureGates": {"MemoryQoS": False}},
+    {"memoryThrottlingFactor": 0.9, "featureGates": {"MemoryQoS": False}},
+    {"defaultPodSysctls": {"net.core.somaxconn": "1024"}},
+    {"defaultPodSysctls": {"net.core.somaxconn": "1024"}, "featureGates": {"DefaultPodSysctls": True}},
+    {"defaultPodSysctls": {"vm.overcommit_memory": "1"}, "featureGates": {"DefaultPodSysctls": True}},
+    {"defaultPodSysctls": {"net/ipv4/tcp_tw.reuse": "1"}, "featureGates": {"DefaultPodSysctls": True}},
+    {"defaultPodSysctls": {"Kernel.Sem": "1"}, "featureGates": {"DefaultPodSysctls": True}},
+    {"featureGates": {"PodLevelResourceManagers": False}},
+    {"featureGates": {"SidecarContainers": True}},
+    {"cpuCFSQuotaPeriod": "50ms", "cpuCFSQuota": True},
+    {"enableSystemLogQuery": True, "enableSystemLogHandler": False},
+)
+"""Fields and gates that minors take differently."""
+
 NODE = {"numa": [{"cores": 8, "memory": "16Gi", "copies": 2}]}
 
 
-def cases() -> Iterator[dict[str, Any]]:
-    """Yield a case for each configuration."""
-    for index, fields in enumerate(ODD):
+def cases(release: str = RELEASE) -> Iterator[dict[str, Any]]:
+    """Yield a case for each configuration, those of other minors with what minors take differently."""
+    for index, fields in enumerate(ODD if release == RELEASE else (*ODD, *LATER)):
         yield {"name": f"configuration/{index}", "node": NODE, "kubelet": fields}
+
+
+def recorded(release: str) -> str:
+    """Return the name of the file of a minor's recorded answers."""
+    return "recorded.jsonl.gz" if release == RELEASE else f"recorded-{release}.jsonl.gz"

@@ -76,7 +76,9 @@ class Node:
 def node(cluster: Cluster, pool_name: str) -> Node | Invalid:
     """Return a node of the pool with its daemons, or why its kubelet does not start."""
     case = Case.read(document(cluster, pool_name))
-    kubelet = Kubelet.start(case.machine, case.kubelet, name=case.node, labels=case.labels, storage=case.storage)
+    kubelet = Kubelet.start(
+        case.machine, case.kubelet, name=case.node, labels=case.labels, storage=case.storage, release=case.release
+    )
     if isinstance(kubelet, Invalid):
         return kubelet
     pods = present(cluster, pool_name)
@@ -100,7 +102,8 @@ def document(cluster: Cluster, pool_name: str, pods: Iterable[Mapping[str, Any]]
         "ephemeralStorage": shape.ephemeral_storage,
         "labels": dict(machine(cluster, pool_name).labels),
     }
-    return {"name": pool_name, "node": node, "kubelet": settings(pool), "pods": [dict(pod) for pod in pods]}
+    given = {"name": pool_name, "kubernetes": cluster.kubernetes, "node": node, "kubelet": settings(pool)}
+    return {**given, "pods": [dict(pod) for pod in pods]}
 
 
 def numa(pool: Pool) -> list[dict[str, Any]]:

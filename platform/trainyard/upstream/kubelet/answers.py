@@ -28,7 +28,9 @@ def answer(value: Any) -> dict[str, Any]:
 
 
 def _answer(case: Case) -> dict[str, Any]:
-    kubelet = Kubelet.start(case.machine, case.kubelet, name=case.node, labels=case.labels, storage=case.storage)
+    kubelet = Kubelet.start(
+        case.machine, case.kubelet, name=case.node, labels=case.labels, storage=case.storage, release=case.release
+    )
     if isinstance(kubelet, Invalid):
         return {"name": case.name, "invalid": {"stage": kubelet.stage, "message": kubelet.message}}
     memory = kubelet.managers.memory.nodes.values()

@@ -15,9 +15,10 @@ from trainyard.base.quantities import Quantity
 from trainyard.upstream.kubelet import forms
 from trainyard.upstream.kubelet.configuration.cpulist import parse
 from trainyard.upstream.kubelet.machine import Cpu, Device, Machine, NumaNode
+from trainyard.upstream.kubelet.releases import RELEASE
 from trainyard.upstream.kubelet.sets import members
 
-CASE = frozenset({"name", "node", "kubelet", "pods", "explain"})
+CASE = frozenset({"name", "kubernetes", "node", "kubelet", "pods", "explain"})
 NODE = frozenset(
     {"name", "labels", "sockets", "threadsPerCore", "siblings", "coresPerL3", "numa", "distances"}
     | {"ephemeralStorage", "devices", "choice"}
@@ -44,6 +45,8 @@ class Case:
     node: str = "node"
     labels: Mapping[str, str] = field(default_factory=dict)
     storage: Quantity | None = None
+    release: str = RELEASE
+    """The release of Kubernetes that the kubelet is of."""
     explain: bool = False
     """Whether the answer says the hints of every merge."""
 
@@ -62,6 +65,7 @@ class Case:
             node=node.get("name") or "node",
             labels=node.get("labels") or {},
             storage=None if storage is None else _amount(storage, "ephemeralStorage"),
+            release=case.get("kubernetes") or RELEASE,
             explain=bool(case.get("explain")),
         )
 

@@ -1,4 +1,4 @@
-"""The device manager: hints by where devices sit, and which of them a container gets (cm/devicemanager, 1.35.4)."""
+"""The device manager: hints by where devices sit, and which of them a container gets (cm/devicemanager)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from trainyard.upstream.kubelet.hints import Hints, Opinion
 from trainyard.upstream.kubelet.machine import Device, Machine
 from trainyard.upstream.kubelet.outcomes import Refusal
-from trainyard.upstream.kubelet.sets import mask, subsets
+from trainyard.upstream.kubelet.sets import mask, subsets, union
 from trainyard.upstream.pods.demand import Container, Resources, at_one_time, limits_of
 from trainyard.upstream.pods.pod import Pod
 
@@ -22,11 +22,13 @@ class Devices:
     """The device manager: which devices the containers of each pod have."""
 
     machine: Machine
+    narrow: bool = False
+    """Whether hints are made of the NUMA nodes alone that have a device of the resource, as from 1.36 on."""
     given: dict[str, dict[str, Ids]] = field(default_factory=dict)
 
     def copy(self) -> Devices:
         """Return another one with the same containers."""
-        return Devices(self.machine, {pod: dict(devices) for pod, devices in self.given.items()})
+        return Devices(self.machine, self.narrow, {pod: dict(devices) for pod, devices in self.given.items()})
 
     def free(self, resource: str) -> list[Device]:
         """Return healthy devices that no container has, in the machine's order."""
@@ -36,7 +38,7 @@ class Devices:
     def walks(self, pod: Pod) -> int:
         """Return the number of NUMA nodes all of whose sets the kubelet walks through for the pod."""
         asked = {name for container in pod.containers for name in self._requested(container.limits)}
-        return len(self.machine.numa) if any(self._placed(resource) for resource in asked) else 0
+        return max((self._walked(resource).bit_count() for resource in asked if self._placed(resource)), default=0)
 
     def container_hints(self, container: Container, reusable: Ids) -> Iterator[tuple[str, Opinion]]:
         """Yield for each resource where the container's devices fit."""
@@ -75,6 +77,11 @@ class Devices:
         """Tell whether any of the resource's devices says where it sits: then those that do not are nowhere."""
         return any(device.numa for device in self.machine.devices[resource])
 
+    def _walked(self, resource: str) -> int:
+        """Return the NUMA nodes of which hints for the resource are made."""
+        own = self.machine.numa_nodes & union(_place(device) for device in self.machine.devices[resource])
+        return own if self.narrow and own else self.machine.numa_nodes
+
     def _hints(self, resource: str, count: int, reusable: Iterable[str]) -> Opinion:
         """Return sets of NUMA nodes with enough devices that hold all that are to be used again.
 
@@ -91,9 +98,10 @@ class Devices:
         every, usable = _places(devices), _places(free)
         for nodes in held:
             usable[nodes] += 1
-        least = len(self.machine.numa)
+        walked = self._walked(resource)
+        least = walked.bit_count()
         fits = []
-        for nodes in subsets(self.machine.numa_nodes):
+        for nodes in subsets(walked):
             if nodes.bit_count() < least and _within(every, nodes) >= count:
                 least = nodes.bit_count()
             if _within(usable, nodes) >= count and all(nodes & place for place in held):

@@ -103,7 +103,14 @@ STATUS = Form("map", fields={"phase": TEXT, "qosClass": TEXT})
 STEP = Form("map", fields={"remove": TEXTS, "metadata": METADATA, "spec": SPEC, "status": STATUS})
 CASE = Form(
     "map",
-    fields={"name": TEXT, "node": NODE, "kubelet": MAP, "pods": Form("list", of=STEP), "explain": FLAG},
+    fields={
+        "name": TEXT,
+        "kubernetes": TEXT,
+        "node": NODE,
+        "kubelet": MAP,
+        "pods": Form("list", of=STEP),
+        "explain": FLAG,
+    },
 )
 
 

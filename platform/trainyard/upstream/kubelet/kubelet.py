@@ -15,6 +15,7 @@ from trainyard.upstream.kubelet.managers import Managers
 from trainyard.upstream.kubelet.outcomes import Admitted, Crashed, Exploded, Outcome, Refused
 from trainyard.upstream.kubelet.predicates import Lack, Node, failures, foreign_system, known_here
 from trainyard.upstream.kubelet.preemption import NoneToEnd, pods_to_end
+from trainyard.upstream.kubelet.releases import RELEASE, minor_of
 from trainyard.upstream.kubelet.settings import Settings
 from trainyard.upstream.kubelet.start import start
 from trainyard.upstream.pods.pod import Pod, QoS
@@ -66,12 +67,14 @@ class Kubelet:
         name: str = "node",
         labels: Mapping[str, str] | None = None,
         storage: Quantity | None = None,
+        release: str = RELEASE,
     ) -> Kubelet | Invalid:
         """Start a kubelet on a machine, or return why it does not start.
 
-        `storage` is the capacity of the file system of its pods; without it the node offers no ephemeral storage.
+        `release` is that of Kubernetes. `storage` is the capacity of the file system of its pods; without it the node
+        offers no ephemeral storage.
         """
-        checked = configuration if isinstance(configuration, Configuration) else check(configuration)
+        checked = configuration if isinstance(configuration, Configuration) else check(configuration, minor_of(release))
         if isinstance(checked, Invalid):
             return checked
         started = start(machine, checked, storage)

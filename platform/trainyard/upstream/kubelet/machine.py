@@ -1,11 +1,11 @@
 """The hardware that a kubelet finds: CPUs in cores, caches, sockets and NUMA nodes, memory, and plugins' devices."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from trainyard.upstream.kubelet.sets import mask
+from trainyard.upstream.kubelet.sets import mask, union
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +88,11 @@ class Machine:
     def cpu_nodes(self) -> dict[int, int]:
         """Return the CPUs of each NUMA node that has any."""
         return self._cpus_by(lambda cpu: cpu.numa)
+
+    def share_socket(self, nodes: Iterable[int]) -> bool:
+        """Say whether the CPUs of these NUMA nodes are all in one socket."""
+        cpus = union(self.cpu_nodes[node] for node in nodes)
+        return any(cpus & ~socket == 0 for socket in self.sockets.values())
 
     @property
     def threads_per_core(self) -> int:

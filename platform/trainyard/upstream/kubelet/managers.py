@@ -57,7 +57,11 @@ class Managers:
     @staticmethod
     def start(machine: Machine, settings: Settings) -> Managers:
         """Return the managers of an empty machine."""
-        devices, cpus, memory = Devices(machine), Cpus(machine, settings), Memory.start(machine, settings)
+        devices, cpus, memory = (
+            Devices(machine, settings.narrow_hints),
+            Cpus(machine, settings),
+            Memory.start(machine, settings),
+        )
         return Managers(machine, settings, devices, cpus, memory, Merger(machine, settings))
 
     def copy(self) -> Managers:

@@ -13,6 +13,14 @@ def mask(numbers: Iterable[int]) -> int:
     return result
 
 
+def union(sets: Iterable[int]) -> int:
+    """Return the numbers that any of the sets has."""
+    result = 0
+    for one in sets:
+        result |= one
+    return result
+
+
 def members(bits: int) -> Iterator[int]:
     """Yield the numbers in a set, lowest first."""
     while bits:

@@ -6,7 +6,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class CpuOptions:
-    """The options of the static CPU policy (`cpuManagerPolicyOptions`); all off is the kubelet's default."""
+    """The options of the static CPU policy (`cpuManagerPolicyOptions`); all off is the kubelet's default.
+
+    With `spread_in_sockets`, as from 1.37 on, CPUs that are spread over NUMA nodes keep to a socket if aligned by it.
+    """
 
     full_pcpus_only: bool = False
     distribute_across_numa: bool = False
@@ -14,6 +17,7 @@ class CpuOptions:
     align_by_socket: bool = False
     strict_reservation: bool = False
     prefer_align_by_cache: bool = False
+    spread_in_sockets: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +25,7 @@ class Settings:
     """A kubelet's settings after its start has checked them against the machine.
 
     `reserved_cpus` is the set of CPUs that no container gets alone (empty where `static_cpus` is off).
+    With `narrow_hints` devices have hints of the NUMA nodes alone where one of them sits.
     `reserved_memory` is in bytes by NUMA node and resource (`memory`, `hugepages-1Gi`).
     """
 
@@ -31,4 +36,5 @@ class Settings:
     cpu_options: CpuOptions = CpuOptions()
     reserved_cpus: int = 0
     static_memory: bool = False
+    narrow_hints: bool = False
     reserved_memory: Mapping[int, Mapping[str, int]] = field(default_factory=dict)

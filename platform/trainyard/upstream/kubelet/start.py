@@ -24,6 +24,7 @@ from trainyard.upstream.kubelet.configuration.cpulist import parse, parse_number
 from trainyard.upstream.kubelet.cpus import take
 from trainyard.upstream.kubelet.machine import Machine
 from trainyard.upstream.kubelet.outcomes import Explosion, Refusal
+from trainyard.upstream.kubelet.releases import NARROW, SOCKETS, is_since
 from trainyard.upstream.kubelet.sets import text
 from trainyard.upstream.kubelet.settings import CpuOptions, Settings
 from trainyard.upstream.pods.demand import Resources
@@ -81,6 +82,7 @@ def _start(machine: Machine, configuration: Configuration, storage: Quantity | N
     settings = Settings(
         topology_policy=fields["topologyManagerPolicy"],
         pod_scope=fields["topologyManagerScope"] == "pod",
+        narrow_hints=is_since(configuration.gates.minor, NARROW),
         **topology,
         **cpus,
         **memory,
@@ -167,7 +169,8 @@ def _cpu_options(configuration: Configuration, written: Mapping[str, str]) -> Cp
     for one, other in EXCLUSIVE:
         if on.get(one) and on.get(other):
             raise ValueError(f"static policy options {one} and {other} can not be used at the same time")
-    return CpuOptions(**{CPU_OPTIONS[name][0]: value for name, value in on.items()})
+    in_sockets = is_since(configuration.gates.minor, SOCKETS)
+    return CpuOptions(spread_in_sockets=in_sockets, **{CPU_OPTIONS[name][0]: value for name, value in on.items()})
 
 
 def _check_sockets(machine: Machine, configuration: Configuration, options: CpuOptions) -> None:

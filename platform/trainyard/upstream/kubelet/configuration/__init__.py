@@ -1,4 +1,4 @@
-"""A kubelet's configuration as a kubelet 1.35 reads it: decoded, with defaults, validated with upstream's rules."""
+"""A configuration as a kubelet of its release reads it: decoded, with defaults, validated with upstream's rules."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Any, Literal
 
 from trainyard.upstream.kubelet.configuration import decode
 from trainyard.upstream.kubelet.configuration.defaults import add_defaults
+from trainyard.upstream.kubelet.configuration.fields import kubelet_of
 from trainyard.upstream.kubelet.configuration.gates import Gates
 from trainyard.upstream.kubelet.configuration.validation import problems
+from trainyard.upstream.kubelet.releases import RELEASE
 
 Stage = Literal["decode", "validate", "start"]
 
@@ -38,22 +40,23 @@ class Configuration:
         return f"strict decoding error: {said}" if said else None
 
 
-def check(value: Mapping[str, Any]) -> Configuration | Invalid:
-    """Return a configuration as the kubelet holds it, or why it does not start with it on any node.
+def check(value: Mapping[str, Any], minor: str = RELEASE) -> Configuration | Invalid:
+    """Return a configuration as the kubelet of a minor holds it, or why it does not start with it on any node.
 
     The value is the text's plain one (`documents.load`); API version and kind may be missing.
     """
-    if (said := decode.problem(value)) is not None:
+    kind = kubelet_of(minor)
+    if (said := decode.problem(value, kind, minor)) is not None:
         return Invalid("decode", f"failed to decode: {said}")
-    decoded = decode.decode_configuration(value)
-    gates = Gates(decoded.get("featureGates") or {})
+    decoded = decode.decode_configuration(value, kind)
+    gates = Gates(decoded.get("featureGates") or {}, minor)
     if gates.problems:
         start = "panic: failed to merge global and in-flight KubeletConfiguration while setting defaults, error: "
         return Invalid("decode", start + join_errors(gates.problems))
-    fields = add_defaults(decoded)
+    fields = add_defaults(decoded, minor)
     if found := problems(fields, gates):
         return Invalid("validate", join_errors(found))
-    return Configuration(fields, gates, tuple(decode.unknown_fields(value)))
+    return Configuration(fields, gates, tuple(decode.unknown_fields(value, kind)))
 
 
 def join_errors(messages: tuple[str, ...] | list[str]) -> str:

@@ -10,6 +10,7 @@ from trainyard.base.quantities import duration_text
 from trainyard.upstream.kubelet.configuration.defaults import SECOND
 from trainyard.upstream.kubelet.configuration.gates import Gates
 from trainyard.upstream.kubelet.configuration.words import check_range, negative, quote
+from trainyard.upstream.kubelet.releases import is_since
 
 PORTS = (1, 65535)
 PERCENT = (0, 100)
@@ -89,13 +90,18 @@ def check_pulls(c: Mapping[str, Any], gates: Gates) -> Iterator[str]:
         yield "runOnce (--runOnce) true, Runonce mode has been deprecated and should not be set"
 
 
-def check_logs(c: Mapping[str, Any], gates: Gates) -> Iterator[str]:
-    """Yield throttling of memory, and settings of the logs of containers, that are out of range."""
-    factor = c["memoryThrottlingFactor"]
-    if not 0 < factor <= 1:
+def check_throttling(c: Mapping[str, Any], _gates: Gates) -> Iterator[str]:
+    """Yield throttling of memory that is out of range."""
+    factor = c.get("memoryThrottlingFactor")
+    if factor is not None and not 0 < factor <= 1:
         yield f"memoryThrottlingFactor {factor:g} must be greater than 0 and less than or equal to 1.0"
+
+
+def check_logs(c: Mapping[str, Any], gates: Gates) -> Iterator[str]:
+    """Yield settings of the logs of containers that are out of range."""
     if c["enableSystemLogQuery"] and not gates.on("NodeLogQuery"):
-        yield "NodeLogQuery feature gate is required for enableSystemLogQuery"
+        field = "enableSystemLogQuery" if is_since(gates.minor, "1.35") else "enableSystemLogHandler"
+        yield f"NodeLogQuery feature gate is required for {field}"
     if c["enableSystemLogQuery"] and not c["enableSystemLogHandler"]:
         yield "enableSystemLogHandler is required for enableSystemLogQuery"
     if c["containerLogMaxWorkers"] < 1:

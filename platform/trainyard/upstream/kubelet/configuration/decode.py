@@ -10,7 +10,6 @@ from trainyard.base.quantities import Quantity, number_text, parse_duration
 from trainyard.upstream.kubelet.configuration.fields import (
     DURATION,
     INT64,
-    KUBELET,
     LOG_DURATION,
     QUANTITY,
     QUANTITY_VALUE,
@@ -18,6 +17,7 @@ from trainyard.upstream.kubelet.configuration.fields import (
     VMODULE,
     Type,
 )
+from trainyard.upstream.kubelet.releases import is_since
 
 API_VERSION, KIND = "kubelet.config.k8s.io/v1beta1", "KubeletConfiguration"
 
@@ -25,20 +25,20 @@ RANGES = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1), "uint3
 WHOLE = {**RANGES, "v1.VerbosityLevel": RANGES["uint32"]}
 
 
-def problem(value: Mapping[str, Any]) -> str | None:
-    """Return why the kubelet cannot decode a configuration, in its words, None where it can.
+def problem(value: Mapping[str, Any], fields: Type, minor: str) -> str | None:
+    """Return why a kubelet with these fields cannot decode a configuration, in its words, None where it can.
 
     Fields are looked at in the order of their names, as they come from YAML (sigs.k8s.io/json; the API version first,
     apimachinery v0.35 pkg/runtime/serializer/json/json.go).
     """
     version, kind = value.get("apiVersion", API_VERSION), value.get("kind", KIND)
     if (version, kind) != (API_VERSION, KIND):
-        scheme = '"pkg/runtime/scheme.go:111"'
+        scheme = f'"pkg/runtime/scheme.go:{111 if is_since(minor, "1.35") else 110}"'
         return f'no kind "{kind}" is registered for version "{version}" in scheme {scheme}'
-    return next(_problems(value, KUBELET, (), KUBELET.struct), None)
+    return next(_problems(value, fields, (), fields.struct), None)
 
 
-def unknown_fields(value: Any, kind: Type = KUBELET, path: str = "") -> Iterator[str]:
+def unknown_fields(value: Any, kind: Type, path: str = "") -> Iterator[str]:
     """Yield the paths of fields that the kubelet does not know and ignores."""
     if isinstance(value, Mapping) and kind.fields:
         for name, inner in sorted(value.items()):
@@ -51,7 +51,7 @@ def unknown_fields(value: Any, kind: Type = KUBELET, path: str = "") -> Iterator
             yield from unknown_fields(inner, kind.of, f"{path.removesuffix('.')}[{index}].")
 
 
-def decode_configuration(value: Any, kind: Type = KUBELET) -> Any:
+def decode_configuration(value: Any, kind: Type) -> Any:
     """Return a configuration that decodes: durations in nanoseconds, quantities read, and no field that is null."""
     if kind.fields:
         known = {name: inner for name, inner in value.items() if name in kind.fields and inner is not None}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from trainyard.upstream.kubelet.releases import is_since
+
 SECOND = 10**9
 MINUTE = 60 * SECOND
 
@@ -68,9 +70,11 @@ ZERO: dict[str, Any] = {
 """What an unset field is where it has no default."""
 
 
-def add_defaults(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a decoded configuration with the defaults of the fields that decide whether the kubelet starts."""
+def add_defaults(value: Mapping[str, Any], minor: str) -> dict[str, Any]:
+    """Return a decoded configuration with a minor's defaults of the fields that decide whether the kubelet starts."""
     out = {**ZERO, **WHERE_UNSET, **value}
+    if "memoryThrottlingFactor" not in value and is_since(minor, "1.37"):
+        del out["memoryThrottlingFactor"]
     for name, default in WHERE_ZERO.items():
         out[name] = value.get(name) or default
     parallel = value.get("maxParallelImagePulls")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
+
+from trainyard.upstream.kubelet.releases import is_since
 
 
 @dataclass(frozen=True)
@@ -145,4 +148,18 @@ KUBELET = struct(
     ("tracing", struct("v1.TracingConfiguration", ("endpoint", STRING), ("samplingRatePerMillion", INT32))),
     ("userNamespaces", struct("v1beta1.UserNamespaces", ("idsPerPod", INT64))),
 )
-"""The whole configuration."""
+"""The whole configuration, as all minors have it."""
+
+LATER = {
+    "tlsCurvePreferences": ("1.36", Type("[]int32", INT32)),
+    "memoryReservationPolicy": ("1.36", named_type("MemoryReservationPolicy")),
+    "defaultPodSysctls": ("1.37", STRING_MAP),
+}
+"""Fields that a later minor brought (k8s.io/kubelet v0.36.3 and v0.37.2 config/v1beta1/types.go)."""
+
+
+@cache
+def kubelet_of(minor: str) -> Type:
+    """Return the configuration of a minor."""
+    added = {name: kind for name, (first, kind) in LATER.items() if is_since(minor, first)}
+    return replace(KUBELET, fields={**KUBELET.fields, **added})

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
 from typing import NamedTuple
+
+from trainyard.upstream.kubelet.releases import RELEASE
+
+FACTS = Path(__file__).with_name("gates.json")
+"""All gates with their states by minor, and what they need: as `kubelet-oracle -gates` of each release prints them.
+
+Those of logging are of cmd/kubelet (component-base logs/api/v1/kube_features.go, the same in all four minors).
+"""
 
 
 class Gate(NamedTuple):
@@ -12,144 +23,22 @@ class Gate(NamedTuple):
     stage: str
     default: bool
     locked: bool = False
+    needs: tuple[str, ...] = ()
+    """Gates without which it cannot be on."""
 
 
-ALPHA_OFF = """
-    APIServingWithRoutine AllowUnsafeMalformedObjectDeletion CBORServingAndStorage CPUManagerPolicyAlphaOptions
-    CSIVolumeHealth ClientsAllowCBOR ClientsPreferCBOR CloudControllerManagerWatchBasedRoutesReconciliation
-    CloudControllerManagerWebhook ComponentFlagz ComponentStatusz ConstrainedImpersonation ContainerStopSignals
-    CrossNamespaceVolumeDataSource CustomCPUCFSQuotaPeriod DRAConsumableCapacity DRADeviceBindingConditions
-    DRADeviceTaintRules DRADeviceTaints DRAExtendedResource DRAPartitionableDevices EventedPLEG GangScheduling
-    GenericWorkload HPAScaleToZero InPlacePodLevelResourcesVerticalScaling LoggingAlphaOptions
-    InPlacePodVerticalScalingExclusiveCPUs InPlacePodVerticalScalingExclusiveMemory
-    InTreePluginPortworxUnregister KubeletInUserNamespace MemoryQoS MutablePVNodeAffinity
-    MutablePodResourcesForSuspendedJobs MutableSchedulingDirectivesForSuspendedJobs NodeDeclaredFeatures
-    PodAndContainerStatsFromCRI PodLogsQuerySplitStreams QOSReserved ReduceDefaultCrashLoopBackOffDecay
-    RelaxedServiceNameValidation ResourceHealthStatus RestartAllContainersOnContainerExits
-    RuntimeClassInImageCriApi StorageCapacityScoring StorageVersionAPI StrictIPCIDRValidation
-    TaintTolerationComparisonOperators TopologyManagerPolicyAlphaOptions UnknownVersionInteroperabilityProxy
-    UserNamespacesHostNetworkSupport VolumeLimitScaling WindowsCPUAndMemoryAffinity
-"""
-BETA_OFF = """
-    CRDObservedGenerationTracking ClusterTrustBundle ClusterTrustBundleProjection ConcurrentWatchObjectDecode
-    CoordinatedLeaderElection DeclarativeValidationTakeover LocalStorageCapacityIsolationFSQuotaMonitoring
-    MaxUnavailableStatefulSet MutatingAdmissionPolicy NodeLogQuery PodCertificateRequest SELinuxMount
-    SchedulerAsyncAPICalls StorageVersionMigrator WatchCacheInitializationPostStartHook
-"""
-BETA_ON = """
-    APIResponseCompression APIServerIdentity AllowParsingUserUIDFromCertAuth
-    AuthorizePodWebsocketUpgradeCreatePermission CPUManagerPolicyBetaOptions CSIServiceAccountTokenSecrets
-    ClearingNominatedNodeNameAfterBinding ContainerCheckpoint ContainerRestartRules ContextualLogging DRAAdminAccess
-    DRAPrioritizedList DRAResourceClaimDeviceStatus DRASchedulerFilterTimeout DeclarativeValidation
-    DeploymentReplicaSetTerminatingReplicas DetectCacheInconsistency DisableCPUQuotaWithExclusiveCPUs EnvFiles
-    ExternalServiceAccountTokenSigner GracefulNodeShutdown GracefulNodeShutdownBasedOnPodPriority
-    HPAConfigurableTolerance HostnameOverride ImageVolume InOrderInformers InOrderInformersBatchProcess
-    KubeletCrashLoopBackOffMax KubeletEnsureSecretPulledImages KubeletFineGrainedAuthz KubeletPSI
-    KubeletPodResourcesDynamicResources KubeletPodResourcesGet KubeletSeparateDiskGC
-    KubeletServiceAccountTokenForCredentialProviders ListFromCacheSnapshot LoggingBetaOptions
-    MatchLabelKeysInPodTopologySpread
-    MatchLabelKeysInPodTopologySpreadSelectorMerge MutableCSINodeAllocatableCount
-    NominatedNodeNameForExpectation OpenAPIEnums OpportunisticBatching PodDeletionCost PodLevelResources
-    PodReadyToStartContainersCondition PodTopologyLabelsAdmission PortForwardWebsockets
-    PreventStaticPodAPIReferences ProcMountType ReloadKubeletServerCertificateFile RemoteRequestHeaderUID
-    RotateKubeletServerCertificate SELinuxChangePolicy SELinuxMountReadWriteOncePod SchedulerAsyncPreemption
-    SchedulerPopFromBackoffQ ServiceAccountNodeAudienceRestriction SizeBasedListCostEstimate
-    StatefulSetSemanticRevisionComparison StorageVersionHash StructuredAuthenticationConfigurationEgressSelector
-    StructuredAuthenticationConfigurationJWKSMetrics TokenRequestServiceAccountUIDValidation
-    TopologyManagerPolicyBetaOptions TranslateStreamCloseWebsocketRequests UnauthenticatedHTTP2DOSMitigation
-    UserNamespacesSupport WatchList WatchListClient WindowsGracefulNodeShutdown
-"""
-STABLE_ON = """
-    InformerResourceVersion TopologyManagerPolicyOptions VolumeAttributesClass
-"""
-STABLE_ON_FIXED = """
-    APIServerTracing AnonymousAuthConfigurableEndpoints AnyVolumeDataSource AuthorizeNodeWithSelectors
-    AuthorizeWithSelectors BtreeWatchCache CPUManagerPolicyOptions CRDValidationRatcheting CSIMigrationPortworx
-    ConsistentListFromCache CustomResourceFieldSelectors DisableAllocatorDualWrite DynamicResourceAllocation
-    ExecProbeTimeout HonorPVReclaimPolicy ImageMaximumGCAge InPlacePodVerticalScaling JobBackoffLimitPerIndex
-    JobManagedBy JobPodReplacementPolicy JobSuccessPolicy KubeletCgroupDriverFromCRI KubeletTracing
-    LogarithmicScaleDown MatchLabelKeysInPodAffinity MemoryManager MultiCIDRServiceAllocator NFTablesProxyMode
-    NodeInclusionPolicyInPodTopologySpread NodeSwap OrderedNamespaceDeletion PodLifecycleSleepAction
-    PodLifecycleSleepActionAllowZero PodObservedGenerationTracking PodSchedulingReadiness
-    PreferSameTrafficDistribution RecoverVolumeExpansionFailure RecursiveReadOnlyMounts
-    RelaxedDNSSearchValidation RelaxedEnvironmentVariableValidation ResilientWatchCacheInitialization
-    RetryGenerateName SchedulerQueueingHints SeparateTaintEvictionController ServiceAccountTokenJTI
-    ServiceAccountTokenNodeBinding ServiceAccountTokenNodeBindingValidation ServiceAccountTokenPodNodeInfo
-    ServiceTrafficDistribution SidecarContainers StreamingCollectionEncodingToJSON
-    StreamingCollectionEncodingToProtobuf StructuredAuthenticationConfiguration
-    StructuredAuthorizationConfiguration SupplementalGroupsPolicy SystemdWatchdog TopologyAwareHints WinDSR
-    WinOverlay
-"""
-DEPRECATED_OFF = """
-    AllowDNSOnlyNodeCSR AllowInsecureKubeletCertificateSigningRequests ChangeContainerStatusOnKubeletRestart
-    GitRepoVolumeDriver InPlacePodVerticalScalingAllocatedStatus KMSv1 KubeletRegistrationGetOnExistsOnly
-    SeparateCacheWatchRPC WindowsHostNetwork
-"""
-DEPRECATED_OFF_FIXED = """
-    AllowOverwriteTerminationGracePeriodSeconds WatchFromStorageWithoutResourceVersion
-"""
-DEPRECATED_ON = """
-    DisableNodeKubeProxyVersion KubeletPodResourcesListUseActivePods StorageNamespaceIndex
-"""
-DEPRECATED_ON_FIXED = """
-    AggregatedDiscoveryRemoveBetaType
-"""
+@cache
+def gates_of(minor: str) -> Mapping[str, Gate]:
+    """Return the gates of a kubelet of a minor by name."""
+    facts = json.loads(FACTS.read_text(encoding="utf-8"))
+    needs = facts["needs"]
+    found = {}
+    for name, states in facts["gates"].items():
+        if minor in states:
+            stage, default, *locked = states[minor].split()
+            found[name] = Gate(stage, default == "on", bool(locked), tuple(needs.get(name, {}).get(minor, ())))
+    return found
 
-GATES = {
-    "AllAlpha": Gate("alpha", default=False),
-    "AllBeta": Gate("beta", default=False),
-    **dict.fromkeys(ALPHA_OFF.split(), Gate("alpha", default=False)),
-    **dict.fromkeys(BETA_OFF.split(), Gate("beta", default=False)),
-    **dict.fromkeys(BETA_ON.split(), Gate("beta", default=True)),
-    **dict.fromkeys(STABLE_ON.split(), Gate("stable", default=True)),
-    **dict.fromkeys(STABLE_ON_FIXED.split(), Gate("stable", default=True, locked=True)),
-    **dict.fromkeys(DEPRECATED_OFF.split(), Gate("deprecated", default=False)),
-    **dict.fromkeys(DEPRECATED_OFF_FIXED.split(), Gate("deprecated", default=False, locked=True)),
-    **dict.fromkeys(DEPRECATED_ON.split(), Gate("deprecated", default=True)),
-    **dict.fromkeys(DEPRECATED_ON_FIXED.split(), Gate("deprecated", default=True, locked=True)),
-}
-"""All gates of a kubelet 1.35.4 (kubernetes v1.35.4 pkg/features; apiserver, component-base, client-go v0.35.4)."""
-
-NEEDS = {
-    "AuthorizeNodeWithSelectors": ("AuthorizeWithSelectors",),
-    "ClusterTrustBundleProjection": ("ClusterTrustBundle",),
-    "DRAAdminAccess": ("DynamicResourceAllocation",),
-    "DRAConsumableCapacity": ("DynamicResourceAllocation",),
-    "DRADeviceBindingConditions": ("DRAResourceClaimDeviceStatus", "DynamicResourceAllocation"),
-    "DRADeviceTaintRules": ("DRADeviceTaints",),
-    "DRADeviceTaints": ("DynamicResourceAllocation",),
-    "DRAExtendedResource": ("DynamicResourceAllocation",),
-    "DRAPartitionableDevices": ("DynamicResourceAllocation",),
-    "DRAPrioritizedList": ("DynamicResourceAllocation",),
-    "DRASchedulerFilterTimeout": ("DynamicResourceAllocation",),
-    "DeclarativeValidationTakeover": ("DeclarativeValidation",),
-    "DisableAllocatorDualWrite": ("MultiCIDRServiceAllocator",),
-    "GangScheduling": ("GenericWorkload",),
-    "GracefulNodeShutdownBasedOnPodPriority": ("GracefulNodeShutdown",),
-    "InPlacePodLevelResourcesVerticalScaling": (
-        "InPlacePodVerticalScaling",
-        "NodeDeclaredFeatures",
-        "PodLevelResources",
-    ),
-    "InPlacePodVerticalScalingAllocatedStatus": ("InPlacePodVerticalScaling",),
-    "InPlacePodVerticalScalingExclusiveCPUs": ("InPlacePodVerticalScaling",),
-    "InPlacePodVerticalScalingExclusiveMemory": ("InPlacePodVerticalScaling", "MemoryManager"),
-    "MatchLabelKeysInPodTopologySpreadSelectorMerge": ("MatchLabelKeysInPodTopologySpread",),
-    "PodCertificateRequest": ("AuthorizeNodeWithSelectors",),
-    "PodLifecycleSleepActionAllowZero": ("PodLifecycleSleepAction",),
-    "ProcMountType": ("UserNamespacesSupport",),
-    "ResourceHealthStatus": ("DynamicResourceAllocation",),
-    "RestartAllContainersOnContainerExits": ("ContainerRestartRules", "NodeDeclaredFeatures"),
-    "ServiceAccountTokenNodeBinding": ("ServiceAccountTokenNodeBindingValidation",),
-    "StorageVersionAPI": ("APIServerIdentity",),
-    "StructuredAuthenticationConfigurationEgressSelector": ("StructuredAuthenticationConfiguration",),
-    "StructuredAuthenticationConfigurationJWKSMetrics": ("StructuredAuthenticationConfiguration",),
-    "UnknownVersionInteroperabilityProxy": ("APIServerIdentity",),
-    "UserNamespacesHostNetworkSupport": ("UserNamespacesSupport",),
-    "WindowsCPUAndMemoryAffinity": ("MemoryManager",),
-    "WindowsGracefulNodeShutdown": ("GracefulNodeShutdown",),
-}
-"""Gates that are on only beside others (kubernetes v1.35.4 pkg/features defaultKubernetesFeatureGateDependencies)."""
 
 ALL = {"AllAlpha": "alpha", "AllBeta": "beta"}
 """Gates that stand for all others of a stage that are not named."""
@@ -158,36 +47,37 @@ ALL = {"AllAlpha": "alpha", "AllBeta": "beta"}
 class Gates:
     """The gates of a kubelet after its configuration has set some of them."""
 
-    def __init__(self, told: Mapping[str, bool]) -> None:
+    def __init__(self, told: Mapping[str, bool], minor: str = RELEASE) -> None:
         self.told = told
-        self.problems = tuple(_problems(told)) or tuple(_lacking(self))
+        self.minor = minor
+        self.known = gates_of(minor)
+        self.problems = tuple(self._wrong()) or tuple(self._lacking())
 
     def on(self, name: str) -> bool:
         """Whether a gate is on."""
         if name in self.told:
             return self.told[name]
-        gate = GATES[name]
+        gate = self.known[name]
         for every, stage in ALL.items():
             if gate.stage == stage and every in self.told:
                 return self.told[every]
         return gate.default
 
+    def _wrong(self) -> Iterator[str]:
+        """Yield the problems with gates one by one (component-base v0.35.4 featuregate/feature_gate.go)."""
+        for name, value in sorted(self.told.items()):
+            gate = self.known.get(name)
+            if gate is None:
+                yield f"unrecognized feature gate: {name}"
+                return
+            if gate.locked and gate.default != value:
+                yield (f"cannot set feature gate {name} to {_text(value)}, feature is locked to {_text(gate.default)}")
 
-def _problems(told: Mapping[str, bool]) -> Iterator[str]:
-    """Yield the problems with gates one by one (component-base v0.35.4 featuregate/feature_gate.go)."""
-    for name, value in sorted(told.items()):
-        gate = GATES.get(name)
-        if gate is None:
-            yield f"unrecognized feature gate: {name}"
-            return
-        if gate.locked and gate.default != value:
-            yield (f"cannot set feature gate {name} to {_text(value)}, feature is locked to {_text(gate.default)}")
-
-
-def _lacking(gates: Gates) -> Iterator[str]:
-    for name, needed in NEEDS.items():
-        if gates.on(name) and (off := [gate for gate in needed if not gates.on(gate)]):
-            yield f"{name} is enabled, but depends on features that are disabled: [{' '.join(off)}]"
+    def _lacking(self) -> Iterator[str]:
+        """Yield the gates that are on without one that they need; before 1.35 no gate needs another."""
+        for name, gate in self.known.items():
+            if gate.needs and self.on(name) and (off := [needed for needed in gate.needs if not self.on(needed)]):
+                yield f"{name} is enabled, but depends on features that are disabled: [{' '.join(off)}]"
 
 
 def _text(value: bool) -> str:

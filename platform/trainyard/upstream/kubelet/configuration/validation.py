@@ -1,7 +1,7 @@
 """What the kubelet has against a configuration, in its words and order.
 
-Source: kubernetes v1.35.4 pkg/kubelet/apis/config/validation, on Linux with cgroup v2. Not looked at: logging, tracing,
-and whether the pattern of an image names one.
+Source: kubernetes v1.35.4 pkg/kubelet/apis/config/validation, on Linux with cgroup v2, and what differs in other
+minors. Not looked at: logging, tracing, and whether the pattern of an image names one.
 """
 
 from __future__ import annotations
@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from trainyard.upstream.kubelet.configuration import amounts, choices, node
+from trainyard.upstream.kubelet.configuration import amounts, choices, later, node
 from trainyard.upstream.kubelet.configuration.gates import Gates
 
 Check = Callable[[Mapping[str, Any], Gates], Iterator[str]]
 
 CHECKS: tuple[Check, ...] = (
     amounts.check_limits,
+    later.check_sysctls,
+    later.check_oldest,
     amounts.check_pulls,
     node.bad_taints,
     node.check_taints,
@@ -27,6 +29,9 @@ CHECKS: tuple[Check, ...] = (
     node.check_reservations,
     node.check_namespaces,
     node.bad_metrics,
+    later.check_factor,
+    amounts.check_throttling,
+    later.check_memory,
     amounts.check_logs,
 )
 

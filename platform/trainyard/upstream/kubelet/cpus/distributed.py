@@ -1,6 +1,6 @@
 """Taking CPUs evenly from NUMA nodes, the option `distribute-cpus-across-numa`.
 
-cm/cpumanager/cpu_assignment.go takeByTopologyNUMADistributed, 1.35.4.
+cm/cpumanager/cpu_assignment.go takeByTopologyNUMADistributed, 1.35.4 and 1.37.2.
 """
 
 import math
@@ -53,7 +53,8 @@ def take_distributed(machine: Machine, available: int, count: int, options: CpuO
         nodes = Free(machine, available).nodes()
         free = {node: machine.cpu_nodes[node] & available for node in nodes}
         for size in _sizes(machine, len(nodes), count, group):
-            split = _best(nodes, {node: cpus.bit_count() for node, cpus in free.items()}, count, group, size)
+            search = _Search(machine, {node: cpus.bit_count() for node, cpus in free.items()}, count, group, options)
+            split = search.best(nodes, size)
             if split.nodes is not None:
                 extra = split.extra.now if split.extra else []
                 return _Taking(machine, free, group, options).taken(split.nodes.now, extra, count)
@@ -67,23 +68,52 @@ def _sizes(machine: Machine, nodes: int, count: int, group: int) -> range:
     return range(_up(needed, per_node), min(needed, nodes) + 1)
 
 
-def _best(nodes: list[int], free: Mapping[int, int], count: int, group: int, size: int) -> _Split:
-    """Return the split over so many nodes that leaves the machine's nodes most evenly used."""
-    best = _Split()
-    for combination in _slices(nodes, size):
-        if best.balance == 0:
-            break
-        chosen = combination.now
-        cpus_each = count // size // group * group
-        if sum(free[node] // group for node in chosen) * group < count or any(
-            free[node] < cpus_each for node in chosen
-        ):
-            continue
-        left = {node: cpus - cpus_each * (node in chosen) for node, cpus in free.items()}
-        split = _with_rest(left, [node for node in chosen if left[node] >= group], count - cpus_each * size, group)
-        if split.balance < best.balance:
-            best = _Split(split.balance, combination, split.extra)
-    return best
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """The search for the NUMA nodes to take so many CPUs from; `free` are the CPUs that each has."""
+
+    machine: Machine
+    free: Mapping[int, int]
+    count: int
+    group: int
+    options: CpuOptions
+
+    @property
+    def by_socket(self) -> bool:
+        """Whether nodes of one socket come before others."""
+        return self.options.align_by_socket and self.options.spread_in_sockets
+
+    def best(self, nodes: list[int], size: int) -> _Split:
+        """Return the split over so many nodes that leaves the machine's nodes most evenly used."""
+        best, inside = _Split(), False
+        for combination in _slices(nodes, size):
+            if best.balance == 0 and (not self.by_socket or inside):
+                break
+            split = self._split(combination.now)
+            if split is None:
+                continue
+            together = self.by_socket and self.machine.share_socket(combination.now)
+            if together if together != inside else split.balance < best.balance:
+                best, inside = _Split(split.balance, combination, split.extra), together
+        return best
+
+    def _split(self, chosen: list[int]) -> _Split | None:
+        """Return how these nodes give the CPUs, None where they cannot."""
+        if sum(self.free[node] // self.group for node in chosen) * self.group < self.count:
+            return None
+        each = self.count // len(chosen) // self.group * self.group
+        if self.by_socket:
+            each = _bounded(each, [self.free[node] for node in chosen], self.group)
+        if any(self.free[node] < each for node in chosen):
+            return None
+        left = {node: cpus - each * (node in chosen) for node, cpus in self.free.items()}
+        givers = [node for node in chosen if left[node] >= self.group]
+        return _with_rest(left, givers, self.count - each * len(chosen), self.group)
+
+
+def _bounded(each: int, free: list[int], group: int) -> int:
+    """Return as many CPUs of each node as the one with the fewest has in whole groups."""
+    return min([each, *(cpus // group * group for cpus in free)])
 
 
 def _with_rest(left: Mapping[int, int], givers: list[int], rest: int, group: int) -> _Split:
@@ -134,6 +164,8 @@ class _Taking:
         Raises Refusal where a node stands in the list twice and cannot give twice, or Explosion as `_after` does.
         """
         cpus_each = count // len(nodes) // self.group * self.group
+        if self.options.spread_in_sockets:
+            cpus_each = _bounded(cpus_each, [self.free[node].bit_count() for node in nodes], self.group)
         for node in nodes:
             self._take(node, cpus_each)
         rest = count - cpus_each * len(nodes)
