@@ -11,7 +11,7 @@ from math import prod
 
 from trainyard.checks import Place, Problem, TrainingJob, World, arguments, gpus_of, whole_number
 
-SIZES = ("--tensor-parallel-size", "--pipeline-parallel-size", "--data-parallel-size")
+SIZES = ("--tensor-parallel-size", "--pipeline-parallel-size")
 NODES = "--nnodes"
 GROUP = "LWS_GROUP_SIZE"
 PROBES = ("readinessProbe", "startupProbe")
@@ -35,7 +35,7 @@ def reason(job: TrainingJob) -> str:
             continue
         containers = dict(pods.containers(init=False))
         for path, options in arguments(pods):
-            if not any(probe in containers.get(path, {}) for probe in PROBES):
+            if not any(is_http(containers.get(path, {}).get(probe)) for probe in PROBES):
                 continue
             told = {name: value for name, (_, value) in options.items()}
             nodes = told.get(NODES, "")
@@ -45,3 +45,8 @@ def reason(job: TrainingJob) -> str:
             if 0 < gpus_of(pods, path) < size:
                 return f"{size} GPUs of several pods"
     return ""
+
+
+def is_http(probe: object) -> bool:
+    """Say whether a probe asks the server itself: a port of Ray, or a command, may answer before it."""
+    return isinstance(probe, dict) and "httpGet" in probe

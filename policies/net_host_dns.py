@@ -45,7 +45,7 @@ def cluster_name(world: World, job: TrainingJob, pods: Pods) -> str:
         services.add(job.name)
     names = "|".join(map(re.escape, sorted(services)))
     hosts = re.compile(
-        rf"(?<![\w./-])(?:[a-z0-9][\w-]*\.(?:{names})|(?:{names})\.{re.escape(job.namespace)}\.svc)(?![\w-])"
+        rf"(?<![\w./-])(?:[a-z0-9][\w-]*-\d+\.(?:{names})|(?:{names})\.{re.escape(job.namespace)}\.svc)(?![\w-])"
     )
     for text in all_texts(pods) if names else ():
         if found := hosts.search(text):

@@ -12,7 +12,18 @@ from typing import Any
 from trainyard.checks import Place, Problem, Severity, World, gpus_of
 
 SEVERITY = Severity.WARNING
-SERVE = {"LeaderWorkerSet", "RayCluster", "RayJob", "Deployment", "StatefulSet", "ReplicaSet", "DaemonSet", "Pod"}
+SERVE = {
+    "LeaderWorkerSet",
+    "RayCluster",
+    "RayJob",
+    "RayService",
+    "DisaggregatedSet",
+    "Deployment",
+    "StatefulSet",
+    "ReplicaSet",
+    "DaemonSet",
+    "Pod",
+}
 """Kinds whose programs serve, or whose operator writes its own probes."""
 
 ASKS = ("httpGet", "tcpSocket", "grpc")

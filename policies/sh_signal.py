@@ -24,9 +24,8 @@ def check(world: World) -> Iterator[Problem]:
     for job in world.training_jobs():
         for pods in job.pod_sets():
             for shell in shells(pods) if saves(pods) else ():
-                trains = [command for command in shell.commands if command.trains]
-                alone = trains and (not trains[-1].behind or trains[-1].text.startswith("exec "))
-                if trains and not alone:
+                end = shell.end
+                if end and end[0].behind and not end[0].text.startswith("exec "):
                     message = "the shell gets SIGTERM and does not pass it on, so the program saves nothing"
                     yield Problem(shell.place, f"{message}; start it last, with exec")
 

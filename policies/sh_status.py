@@ -38,8 +38,7 @@ def lost(shell: Shell) -> str:
     """Return the command whose exit code counts in place of the program's; empty where the program's does."""
     if KEPT.search(shell.text):
         return ""
-    at = max((index for index, command in enumerate(shell.commands) if command.trains), default=-1)
-    rest = shell.commands[at:] if at >= 0 else ()
+    rest = shell.end
     piped = next((index for index, command in enumerate(rest) if command.behind != "|"), 0)
     if not rest or not rest[0].behind:
         return ""

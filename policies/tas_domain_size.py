@@ -63,7 +63,9 @@ def too_large(job: TrainingJob, pods: Pods, sizes: list[tuple[int, int]]) -> Ite
         level = pods.annotations[REQUIRED]
         message = f"{most} pods {pods.name!r} need {wanted} nodes in one {level!r}, but the largest has {nodes}"
         place = pods.place("metadata", "annotations", REQUIRED)
-        yield Problem(place, f"grown to {message}; make it preferred or grow less", severity=Severity.WARNING)
+        yield Problem(
+            place, f"grown to {message}; make it preferred or lower the largest number", severity=Severity.WARNING
+        )
 
 
 def fewest(job: TrainingJob, pods: Pods) -> int:

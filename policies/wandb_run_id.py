@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from trainyard.checks import Place, Problem, Severity, TrainingJob, Variable, World
 
 SEVERITY = Severity.WARNING
-RESUME, RUN = "WANDB_RESUME", "WANDB_RUN_ID"
+RESUME, RUN, INDEX = "WANDB_RESUME", "WANDB_RUN_ID", "ARRAY_INDEX"
 OWN = re.compile(r"\$[({]?\w*(?:INDEX|POD|HOST|UID|UUID|TASK)\w*")
 """A variable that differs between pods."""
 
@@ -38,7 +38,8 @@ def faults(job: TrainingJob, found: dict[str, Variable]) -> Iterator[Problem]:
         yield Problem(value(resume), message)
     alone = job.manifest.get("spec", "backoffLimitPerIndex") is not None
     if alone and job.manifest.kind == "Job" and sum(pods.count for pods in job.pod_sets()) > 1:
-        message = f"all indices write the run {run.value!r}, over each other; add $(JOB_COMPLETION_INDEX)"
+        index = next((variable.name for variable in job.variables() if variable.name == INDEX), "JOB_COMPLETION_INDEX")
+        message = f"all indices write the run {run.value!r}, over each other; add $({index})"
         yield Problem(value(run), message)
 
 

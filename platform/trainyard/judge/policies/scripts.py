@@ -32,6 +32,32 @@ TRAINS = re.compile(r"(?:python(?:3(?:\.\d+)?)?|torchrun|accelerate|deepspeed|mp
 """Programs that train, by the names of their files."""
 
 
+AFTER = frozenset(
+    (
+        *("tee", "cat", "head", "tail", "grep", "awk", "sed", "ts", "logger", "echo", "printf", "date", "true", ":"),
+        *(
+            "exit",
+            "cp",
+            "mv",
+            "rm",
+            "ln",
+            "touch",
+            "mkdir",
+            "chmod",
+            "chown",
+            "tar",
+            "gzip",
+            "sync",
+            "sleep",
+            "ls",
+            "du",
+        ),
+        *("rsync", "rclone", "aws", "gsutil", "gcloud", "azcopy", "s5cmd", "mc", "curl", "wget", "wandb", "nvidia-smi"),
+    )
+)
+"""Commands that train nothing, and follow a program to clean up, to store or to tell of its end."""
+
+
 class Command(NamedTuple):
     """A command of a script."""
 
@@ -58,6 +84,13 @@ class Shell(NamedTuple):
     """Whether the shell stops at the first command that fails."""
     commands: tuple[Command, ...]
     """In their order; none where the script branches, or starts something beside itself."""
+
+    @property
+    def end(self) -> tuple[Command, ...]:
+        """The program that trains, and the commands behind it; empty where another program may follow."""
+        at = max((index for index, command in enumerate(self.commands) if command.trains), default=None)
+        found = self.commands[at:] if at is not None else ()
+        return found if all(command.text.split(maxsplit=1)[0] in AFTER for command in found[1:]) else ()
 
 
 def shells(pods: Pods) -> Iterator[Shell]:
