@@ -10,9 +10,10 @@ Source: NVIDIA/Megatron-LM d98e8a64dd megatron/core/parallel_state.py, megatron/
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import prod
 
-from trainyard.checks import Place, Problem, Ranks, Severity, World, ranks, whole_number
+from trainyard.checks import Elastic, Place, Problem, Ranks, Severity, World, elastic_ranks, ranks, whole_number
 
 TENSOR, PIPELINE, CONTEXT = "--tensor-model-parallel-size", "--pipeline-model-parallel-size", "--context-parallel-size"
 EXPERT, EXPERT_TENSOR = "--expert-model-parallel-size", "--expert-tensor-parallel-size"
@@ -88,6 +89,8 @@ UNEVEN = {"--rampup-batch-size", "--decrease-batch-size-if-needed", "--step-batc
 def check(world: World) -> Iterator[Problem]:
     """Hold the sizes in command lines against the ranks that their launcher starts."""
     for job in world.training_jobs():
+        for found in elastic_ranks(job):
+            yield from fixed(found)
         for found in ranks(job):
             for trainer, sizes in SIZES.items():
                 yield from dense(found, sizes)
@@ -99,6 +102,17 @@ def check(world: World) -> Iterator[Problem]:
             yield from experts(found)
             yield from batches(found)
             yield from spread(found)
+
+
+def fixed(found: Elastic) -> Iterator[Problem]:
+    """Yield sizes of Megatron-LM and NeMo that do not divide the ranks that a loss of nodes leaves."""
+    for sizes in (SIZES["Megatron-LM"], SIZES["NeMo"]):
+        for nodes in range(found.least, found.most + 1):
+            left = Ranks(nodes * found.each, f"{nodes} of {found.most} nodes × {found.each}", found.gpus, found.options)
+            problems = list(dense(left, sizes))
+            if problems:
+                yield from (replace(problem, severity=Severity.WARNING) for problem in problems)
+                return
 
 
 def moved(found: Ranks) -> bool:

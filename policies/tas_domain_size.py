@@ -13,6 +13,7 @@ from trainyard.checks import (
     Pods,
     Problem,
     Queues,
+    Severity,
     TrainingJob,
     World,
     allocatable,
@@ -38,7 +39,10 @@ def check(world: World) -> Iterator[Problem]:
             level = pods.annotations.get(REQUIRED)
             sizes = [*domains(queues, job, pods, level)] if level else []
             known = [(nodes, math.ceil(fewest(job, pods) / item)) for nodes, item in sizes if nodes and item]
-            if len(known) < len(sizes) or any(wanted <= nodes for nodes, wanted in known):
+            if len(known) < len(sizes):
+                continue
+            if any(wanted <= nodes for nodes, wanted in known):
+                yield from too_large(job, pods, [(nodes, item) for nodes, item in sizes if nodes and item])
                 continue
             for nodes, wanted in sorted(known)[-1:]:
                 message = (
@@ -46,6 +50,22 @@ def check(world: World) -> Iterator[Problem]:
                     "; make it preferred or use fewer nodes"
                 )
                 yield Problem(pods.place("metadata", "annotations", REQUIRED), message)
+
+
+def too_large(job: TrainingJob, pods: Pods, sizes: list[tuple[int, int]]) -> Iterator[Problem]:
+    """Yield an elastic job that may grow out of every domain: Kueue then stops it, and never admits it again."""
+    most = job.manifest.get("spec", "elasticPolicy", "maxReplicas")
+    if isinstance(most, bool) or not isinstance(most, int) or pods.name.lower() != "worker":
+        return
+    known = [(nodes, math.ceil(most / item)) for nodes, item in sizes]
+    if known and all(wanted > nodes for nodes, wanted in known):
+        nodes, wanted = max(known)
+        level = pods.annotations[REQUIRED]
+        message = f"{most} pods {pods.name!r} need {wanted} nodes in one {level!r}, but the largest has {nodes}"
+        place = pods.place("metadata", "annotations", REQUIRED)
+        yield Problem(
+            place, f"grown to {message}; make it preferred or lower the largest number", severity=Severity.WARNING
+        )
 
 
 def fewest(job: TrainingJob, pods: Pods) -> int:

@@ -7,7 +7,7 @@ Source: pytorch v2.9 torch/distributed/run.py; accelerate v1.15.0 src/accelerate
 
 from collections.abc import Iterator
 
-from trainyard.checks import Problem, World, gangs
+from trainyard.checks import Problem, TrainingJob, World, gangs
 
 ONE_BY_ONE = {"Job", "Pod"}
 """Kinds of which a user may create one object for each node, each with its own rank."""
@@ -25,6 +25,12 @@ def check(world: World) -> Iterator[Problem]:
         for _, gang in found:
             if gang.nodes > there:
                 start = "1 pod starts" if there == 1 else f"{there} pods start"
+                remedy = f"set parallelism: {gang.nodes}" if one_after_another(job, gang.nodes) else f"use {there}"
                 yield Problem(
-                    gang.place, f"{gang.launcher} waits for {gang.nodes} nodes, but only {start} it; use {there}"
+                    gang.place, f"{gang.launcher} waits for {gang.nodes} nodes, but only {start} it; {remedy}"
                 )
+
+
+def one_after_another(job: TrainingJob, nodes: int) -> bool:
+    """Say whether a Job has as many pods as a launcher waits for, but starts the last ones behind the first."""
+    return job.manifest.kind == "Job" and job.manifest.get("spec", "completions") == nodes

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from trainyard.judge.policies.places import Amount, Place, Variable
     from trainyard.judge.policies.policy import Problem
     from trainyard.judge.policies.queues import Queues, may_be_of, pool_of
-    from trainyard.judge.policies.ranks import Ranks, gpus_of, ranks
+    from trainyard.judge.policies.ranks import Elastic, Ranks, elastic_ranks, gpus_of, ranks
+    from trainyard.judge.policies.scripts import Shell, shells
     from trainyard.judge.policies.services import all_workloads
     from trainyard.judge.policies.world import Pods, TrainingJob, World
 
@@ -55,7 +56,8 @@ HOMES = {
     "lines": ("elastic", "texts"),
     "policy": ("Problem",),
     "queues": ("Queues", "may_be_of", "pool_of"),
-    "ranks": ("Ranks", "gpus_of", "ranks"),
+    "ranks": ("Elastic", "Ranks", "elastic_ranks", "gpus_of", "ranks"),
+    "scripts": ("Shell", "shells"),
     "services": ("all_workloads",),
     "places": ("Amount", "Place", "Variable"),
     "world": ("Pods", "TrainingJob", "World"),
@@ -73,6 +75,7 @@ __all__ = [
     "QUEUE_LABEL",
     "WHOLE_GPUS",
     "Amount",
+    "Elastic",
     "Manifest",
     "Mounted",
     "Need",
@@ -82,6 +85,7 @@ __all__ = [
     "Queues",
     "Ranks",
     "Severity",
+    "Shell",
     "TrainingJob",
     "Variable",
     "World",
@@ -95,6 +99,7 @@ __all__ = [
     "container_texts",
     "did_you_mean",
     "elastic",
+    "elastic_ranks",
     "gangs",
     "generation",
     "gpus_of",
@@ -118,6 +123,7 @@ __all__ = [
     "ranks",
     "rdma_resources",
     "selected_pools",
+    "shells",
     "strings",
     "texts",
     "traffic",

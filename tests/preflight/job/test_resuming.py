@@ -12,6 +12,8 @@ from trainyard.judge.preflight.jobs import run_of
 from trainyard.judge.preflight.subjects import OneJob
 
 SAVED = {"checkpoint": {"volume": "checkpoints", "size": "10Gi"}}
+AGAIN = "each restart begins at that checkpoint again, and loses later ones; remove it"
+STEPS = "but everyMinutes is 30; write a number of steps"
 MEGATRON = ["--micro-batch-size", "2", "--save", "$(CHECKPOINT_DIR)"]
 TOML = [{"source": "a/run.toml", "mountPath": "/etc/run"}]
 SCRIPT = [{"source": "a/run.sh", "mountPath": "/etc/run"}]
@@ -86,6 +88,34 @@ WRONG: dict[str, tuple[dict[str, Any], str, str, str]] = {
         "args[2]",
         "with --overwrite_output_dir each restart trains from the first step; remove it",
     ),
+    "without the optimizer, though it resumes": (
+        {"args": ["--save_only_model", "True", "--resume_from_checkpoint", "/checkpoints/last"]},
+        "ckp-resume-flag",
+        "args[1]",
+        "with --save_only_model True checkpoints lack the optimizer, so restarts cannot continue; remove it",
+    ),
+    "one checkpoint again and again": (
+        {"args": ["--save_steps", "500", "--resume_from_checkpoint", "/checkpoints/checkpoint-500"]},
+        "ckp-resume-flag",
+        "args[3]",
+        f"with --resume_from_checkpoint /checkpoints/checkpoint-500 {AGAIN}",
+    ),
+    "one step again and again, in settings": (
+        {
+            "args": ["--job.config_file=/etc/run/run.toml"],
+            "files": TOML,
+            "contents": {"a/run.toml": "[checkpoint]\nload_step = 1000"},
+        },
+        "ckp-resume-flag",
+        "files[0].source",
+        f"with checkpoint.load_step 1000 {AGAIN}",
+    ),
+    "a part of all steps": (
+        {"args": ["--save_steps", "0.5", "--max_steps", "1000"], "maxHours": 48},
+        "ckp-save-off",
+        "args[1]",
+        f"--save_steps 0.5 is a part of all steps, up to 24 hours of 48, {STEPS}",
+    ),
     "a resume that is turned off": (
         {"args": ["exp_manager.resume_if_exists=false"]},
         "ckp-resume-flag",
@@ -109,6 +139,11 @@ RIGHT: dict[str, dict[str, Any]] = {
     "Megatron-LM that loads": {"args": [*MEGATRON, "--load", "$(CHECKPOINT_DIR)"]},
     "another program that saves": {"args": ["--save", "$(CHECKPOINT_DIR)"]},
     "deleted, but for the one to go on from": {"args": ["--overwrite_output_dir", "--resume_from_checkpoint", "last"]},
+    "the latest step": {"args": ["--checkpoint.load_step=-1"]},
+    "the last of its own": {"args": ["--save_steps", "500", "--resume_from_checkpoint", "/checkpoints/last"]},
+    "another program with a checkpoint of that name": {"args": ["--resume_from_checkpoint", "/base/checkpoint-500"]},
+    "a small part of all steps": {"args": ["--save_steps", "0.01"], "maxHours": 48},
+    "a part of steps that may be few": {"args": ["--save_steps", "0.5"]},
     "a switch that is off": {"args": ["--overwrite_output_dir", "False"]},
     "settings that no argument names": {"files": TOML, "contents": {"a/run.toml": "[checkpoint]\nenable = false"}},
     "settings that an argument overrides": {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -19,6 +20,10 @@ OPERATED = {"PyTorchJob", "TrainJob"}
 
 AUTO = {"gpu", "auto"}
 """By which torchrun starts a process for each GPU."""
+
+RANGE = re.compile(r"(\d{1,6}):(\d{1,6})")
+LARGEST = 10_000
+"""Nodes above which no range is looked into."""
 
 STARTERS = {"mpirun", "mpiexec", "orterun", "prterun"}
 NUMBER = {"-np", "--np", "-n", "-c"}
@@ -51,6 +56,29 @@ def ranks(job: TrainingJob) -> Iterator[Ranks]:
             nodes, each = nodes_of(job, pods, own), processes_of(job, pods, own, gpus)
             if nodes and each:
                 yield Ranks(nodes * each, f"{nodes} {'node' if nodes == 1 else 'nodes'} × {each}", gpus, own)
+
+
+class Elastic(NamedTuple):
+    """The ranks of a gang whose number of nodes may change."""
+
+    least: int
+    most: int
+    """The fewest and the most nodes."""
+    each: int
+    """Ranks on each."""
+    gpus: int
+    options: Options
+
+
+def elastic_ranks(job: TrainingJob) -> Iterator[Elastic]:
+    """Yield the ranks of torchrun where it is given a range of nodes."""
+    for pods in job.pod_sets():
+        for container, _, own in launched(pods):
+            found = RANGE.fullmatch(own["--nnodes"][1]) if "--nnodes" in own else None
+            gpus = gpus_of(pods, container)
+            each = processes_of(job, pods, own, gpus) if found else None
+            if found and each and 0 < int(found[1]) < int(found[2]) <= LARGEST:
+                yield Elastic(int(found[1]), int(found[2]), each, gpus, own)
 
 
 def number(given: Options, name: str) -> int | None:

@@ -21,6 +21,9 @@ from trainyard.specs.sources import Source
 LONGEST = 40
 """Characters of a value that a message quotes."""
 
+LONGEST_KEY = 80
+"""Characters of a key that a message quotes: those of Kubernetes begin with a domain."""
+
 WANTED = {
     "string_type": "text",
     "string_sub_type": "text",
@@ -61,7 +64,7 @@ def explain(details: ErrorDetails, model: type[BaseModel], value: Any) -> tuple[
     if kind == "missing":
         return "missing-field", path[:-1], f"{name} is missing; add it"
     if details["loc"][-1:] == ("[key]",):
-        name = f"key {str(path[-1])[:LONGEST]!r} in {format_path(path[:-1]) or noun(model)}"
+        name = f"key {str(path[-1])[:LONGEST_KEY]!r} in {format_path(path[:-1]) or noun(model)}"
         return key_rule(kind), path, f"{name} {wanted_key(details, context)}"
     if kind in WANTED:
         return (

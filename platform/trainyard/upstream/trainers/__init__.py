@@ -31,6 +31,16 @@ class Trainer:
     """Options with the values at which it saves no checkpoint."""
     anew: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Options with the values at which it begins anew after a restart."""
+    partial: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Options with the values at which its checkpoints lack the optimizer, without which no training goes on."""
+    pins: Mapping[str, str] = field(default_factory=dict)
+    """Options with a pattern of the values that name one checkpoint, from which it begins at every start."""
+    timed: tuple[str, ...] = ()
+    """Options that end it with 0 after some minutes, however much is left to train."""
+    caught: tuple[str, ...] = ()
+    """Options with which all of its ranks end with 0 once one of them gets SIGTERM."""
+    ratio: tuple[str, ...] = ()
+    """Options that say after how many steps it saves, or, below 1, after which part of all steps."""
     every: Mapping[str, str] = field(default_factory=dict)
     """Options that say after how many steps it saves, each with the option for the number of all steps."""
     resumes: tuple[str, ...] = ()

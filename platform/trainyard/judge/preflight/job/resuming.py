@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from trainyard.base.findings import Finding, Severity
@@ -10,6 +11,7 @@ from trainyard.base.rules import Rule
 from trainyard.judge.policies.folders import key
 from trainyard.judge.preflight.job.options import Given, program_options
 from trainyard.judge.preflight.subjects import JOB, OneJob
+from trainyard.specs import Job
 from trainyard.upstream.trainers import Trainer, trainers
 
 OFF = Rule(
@@ -42,9 +44,9 @@ def check(one: OneJob) -> Iterator[Finding]:
         return
     said = {key(item.option): item for item in program_options(job, one.run.contents if one.run is not None else {})}
     for trainer in trainers():
-        for item, message in saving_faults(trainer, said):
+        for item, message in (*saving_faults(trainer, said), *rare_saves(trainer, said, job)):
             yield OFF.at(one.file.source, item.path, message)
-        for item, message in resuming_faults(trainer, said):
+        for item, message in (*resuming_faults(trainer, said), *stale_faults(trainer, said)):
             yield ANEW.at(one.file.source, item.path, message)
 
 
@@ -63,6 +65,18 @@ def saving_faults(trainer: Trainer, said: Options) -> Iterator[tuple[Given, str]
             yield said[name], message
 
 
+def rare_saves(trainer: Trainer, said: Options, job: Job) -> Iterator[tuple[Given, str]]:
+    """Yield parts of all steps after which a trainer saves, where the job promises to save much more often."""
+    for item in (said[name] for name in trainer.ratio if name in said):
+        if job.checkpoint is None or job.max_hours is None or not PART.fullmatch(item.value) or not float(item.value):
+            continue
+        minutes = float(item.value) * job.max_hours * 60
+        if minutes > RARELY * job.checkpoint.every_minutes:
+            message = f"{words(item)} is a part of all steps, up to {minutes / 60:.3g} hours of {job.max_hours:g}"
+            every = f"but everyMinutes is {job.checkpoint.every_minutes}"
+            yield item, f"{message}, {every}; write a number of steps"
+
+
 def resuming_faults(trainer: Trainer, said: Options) -> Iterator[tuple[Given, str]]:
     """Yield options with which a trainer begins anew, and the missing one by which it would go on."""
     known = any(name in said for name in trainer.marks)
@@ -76,6 +90,19 @@ def resuming_faults(trainer: Trainer, said: Options) -> Iterator[tuple[Given, st
         yield saves, f"{message}, so each restart trains from the first step; add it"
 
 
+def stale_faults(trainer: Trainer, said: Options) -> Iterator[tuple[Given, str]]:
+    """Yield options with which a trainer saves too little to go on, or begins at one checkpoint again and again."""
+    known = any(name in said for name in trainer.marks)
+    for name, values in trainer.partial.items():
+        if name in said and said[name].value in values:
+            message = f"with {words(said[name])} checkpoints lack the optimizer, so restarts cannot continue; remove it"
+            yield said[name], message
+    for name, pattern in trainer.pins.items():
+        if name in said and (known or "." in name) and re.fullmatch(pattern, said[name].value):
+            message = f"with {words(said[name])} each restart begins at that checkpoint again, and loses later ones"
+            yield said[name], f"{message}; remove it"
+
+
 def words(item: Given) -> str:
     """Return an option with its value."""
     return f"{item.option} {item.value}" if item.value else item.option
@@ -83,6 +110,12 @@ def words(item: Given) -> str:
 
 STEPS = Given((), "", "steps")
 """When Hugging Face's trainer saves where nothing is said of it."""
+
+PART = re.compile(r"0?\.\d+")
+"""A number below 1, which is a part of all steps."""
+
+RARELY = 4
+"""How often a save may be late before it is worth a word: maxHours is more than most runs take (assumed)."""
 
 USUAL = {"finetune"}
 """Options that programs of other people have for something else."""
