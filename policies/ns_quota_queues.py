@@ -2,7 +2,7 @@
 
 Why: Kueue admits by the quota of queues and never looks at ResourceQuotas. The API server then refuses pods of an
  admitted job, and the job keeps the GPUs of its other pods.
-Fix: raise the quota to what the queues admit, or lower the nominal quota and the borrowing limit.
+Fix: raise the quota to this amount, or lower the nominal quota and the borrowing limit.
 Source: kueue v0.19.2 pkg/scheduler; kubernetes v1.35 pkg/quota/v1/evaluator/core/pods.go
 """
 
