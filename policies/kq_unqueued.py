@@ -25,7 +25,7 @@ def check(world: World) -> Iterator[Problem]:
         holder = job.manifest.outer
         whole = f" to the {holder.kind}" if holder is not job.manifest else ""
         for pods in job.pod_sets():
-            if pods.spec.get("schedulerName") == VOLCANO or labelled(pods) or not pods.count:
+            if pods.spec.get("schedulerName") == VOLCANO or labelled(pods) or not (pods.count or may_grow(pods)):
                 continue
             for limit in pods.limits(init=False):
                 if is_gpu(limit.resource) and limit.quantity.amount > 0:
@@ -35,6 +35,14 @@ def check(world: World) -> Iterator[Problem]:
                     )
                     yield Problem(limit.place, message)
                     break
+
+
+def may_grow(pods: Pods) -> bool:
+    """Whether Ray's autoscaler may add such pods, of which there are none at first."""
+    cluster, group = pods.manifest.get(*pods.template[:-3]), pods.manifest.get(*pods.template[:-1])
+    if not isinstance(cluster, dict) or not isinstance(group, dict) or "groupName" not in group:
+        return False
+    return cluster.get("enableInTreeAutoscaling") is True and group.get("maxReplicas") != 0
 
 
 def queued_itself(job: TrainingJob) -> bool:
