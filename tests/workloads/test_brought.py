@@ -120,6 +120,12 @@ def test_values_of_the_chart_become_objects() -> None:
     assert images["xgboost-distributed"] == "registry.example.com/kubeflow/trainer/xgboost-runtime:own"
     assert "runtimes" not in values(site, OPERATOR)
     assert values(site, OPERATOR)["manager"]["replicas"] == 2
+    assert not list(OPERATOR.conflicts(site))
+    ignored = {"runtimes": {"installer": {"image": {"tag": "3"}}, "commonLabels": {}}}
+    ignored["dataCache"] = {"enabled": True, "runtimes": {"torchDistributedWithCache": {"enabled": True}}}
+    (other,) = (one for one in sites(make_cluster(operators={"trainer": {**chosen, "values": ignored}})))
+    paths = ["runtimes.commonLabels", "runtimes.installer", "dataCache.runtimes.torchDistributedWithCache.enabled"]
+    assert [conflict.path for conflict in OPERATOR.conflicts(other)] == paths
     everything = {**chosen, "values": {"runtimes": {"defaultEnabled": True}}}
     (site,) = (one for one in sites(make_cluster(operators={"trainer": everything})) if one.name == "trainer")
     assert len(list(OPERATOR.own(site))) == len(brought())

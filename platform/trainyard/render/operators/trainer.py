@@ -15,6 +15,7 @@ from trainyard.upstream.workloads.runtimes import CLUSTER_WIDE, TRAINER
 
 CHART = "kubeflow/trainer v2.3.0 charts/kubeflow-trainer"
 RUNTIMES, ALL = "runtimes", "defaultEnabled"
+IGNORED = ("runtimes.commonLabels", "runtimes.installer")
 CACHE = "dataCache.runtimes.torchDistributedWithCache.enabled"
 
 
@@ -43,6 +44,10 @@ class Trainer(Operator):
         """Yield definitions that are left out, and the one runtime that is made by the chart alone."""
         why = "somebody must then install the definitions first; remove it, or install them by hand"
         yield from if_false(site, {"crds.enabled": why}, f"{CHART}/values.yaml", breaks=False)
+        for path in IGNORED:
+            if lookup(site.choice.values, path) is not None:
+                message = f"{path} has no effect, as runtimes are objects of ours; remove it"
+                yield Conflict(path, message, f"{CHART}/templates/runtimes", breaks=False)
         if lookup(site.choice.values, CACHE) is True:
             message = f"{CACHE} is true, but its Job downloads kubectl; put the runtime into platform/extra"
             yield Conflict(CACHE, message, f"{CHART}/templates/runtimes/installer-job.yaml", breaks=False)
