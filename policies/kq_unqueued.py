@@ -8,7 +8,7 @@ Source: kubernetes-sigs/kueue v0.19.2 site/content/en/docs/tasks/run; docs/queue
 
 from collections.abc import Iterator
 
-from trainyard.checks import QUEUE_LABEL, Pods, Problem, Severity, World, all_workloads, is_gpu
+from trainyard.checks import QUEUE_LABEL, Pods, Problem, Severity, TrainingJob, World, all_workloads, is_gpu
 
 SEVERITY = Severity.WARNING
 VOLCANO = "volcano"
@@ -20,19 +20,34 @@ def check(world: World) -> Iterator[Problem]:
         return
     for job in all_workloads(world):
         volcano = job.carrier.operator == VOLCANO or job.manifest.get("spec", "schedulerName") == VOLCANO
-        if job.queue_name or job.manifest.holder is not None or job.carrier.idle or job.carrier.makes or volcano:
+        if job.queue_name or queued_itself(job) or job.carrier.idle or job.carrier.makes or volcano:
             continue
+        holder = job.manifest.outer
+        whole = f" to the {holder.kind}" if holder is not job.manifest else ""
         for pods in job.pod_sets():
-            if pods.spec.get("schedulerName") == VOLCANO or labelled(pods) or not pods.count:
+            if pods.spec.get("schedulerName") == VOLCANO or labelled(pods) or not (pods.count or may_grow(pods)):
                 continue
             for limit in pods.limits(init=False):
                 if is_gpu(limit.resource) and limit.quantity.amount > 0:
                     message = (
                         f"{job.manifest.kind} {job.name!r} takes {limit.resource} past the queues"
-                        f", which promise all GPUs to runs; add {QUEUE_LABEL}"
+                        f", which promise all GPUs to runs; add {QUEUE_LABEL}{whole}"
                     )
                     yield Problem(limit.place, message)
                     break
+
+
+def may_grow(pods: Pods) -> bool:
+    """Whether Ray's autoscaler may add such pods, of which there are none at first."""
+    cluster, group = pods.manifest.get(*pods.template[:-3]), pods.manifest.get(*pods.template[:-1])
+    if not isinstance(cluster, dict) or not isinstance(group, dict) or "groupName" not in group:
+        return False
+    return cluster.get("enableInTreeAutoscaling") is True and group.get("maxReplicas") != 0
+
+
+def queued_itself(job: TrainingJob) -> bool:
+    """Whether an object waits in a queue of its own: Kueue looks at what an AppWrapper without a queue holds."""
+    return QUEUE_LABEL in job.manifest.labels
 
 
 def labelled(pods: Pods) -> bool:

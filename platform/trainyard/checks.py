@@ -17,7 +17,7 @@ from trainyard.upstream.pods.resources import WHOLE_GPUS
 
 if TYPE_CHECKING:
     from trainyard.judge.policies import traffic
-    from trainyard.judge.policies.amounts import Need, amount_of, is_guaranteed
+    from trainyard.judge.policies.amounts import Need, amount_of, amount_text, is_guaranteed
     from trainyard.judge.policies.capacity import allocatable, holds, offered
     from trainyard.judge.policies.claims import Mounted, mounted_claims
     from trainyard.judge.policies.classes import access_modes, lacking
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from trainyard.judge.policies.world import Pods, TrainingJob, World
 
 HOMES = {
-    "amounts": ("Need", "amount_of", "is_guaranteed"),
+    "amounts": ("Need", "amount_of", "amount_text", "is_guaranteed"),
     "capacity": ("allocatable", "holds", "offered"),
     "claims": ("Mounted", "mounted_claims"),
     "classes": ("access_modes", "lacking"),
@@ -94,6 +94,7 @@ __all__ = [
     "all_workloads",
     "allocatable",
     "amount_of",
+    "amount_text",
     "arguments",
     "command_lines",
     "container_texts",

@@ -24,7 +24,7 @@ KUEUE = "kueue.x-k8s.io"
 JOB = "trainyard.dev/job"
 RUN = "trainyard.dev/run"
 
-SYNCED = ("argocd", "platform", "teams", "runs")
+SYNCED = ("argocd", "operators/trainer", "platform", "teams", "runs")
 """Folders of a cluster's tree with what Kueue reads, and how it is configured."""
 
 RUNTIMES = ("ClusterTrainingRuntime", "TrainingRuntime")

@@ -211,7 +211,6 @@ MAY = {
     "upstream/apiserver/webhooks/mpi_operator.py": "rules about an MPIJob's launcher and workers",
     "upstream/apiserver/webhooks/raydeletion.py": "rules about a RayJob's cluster",
     "upstream/apiserver/webhooks/rewritten.py": "names of Go's fields, wherever they stand",
-    "upstream/apiserver/webhooks/runtimes.py": "runtimes that Trainer brings, written out",
     "upstream/apiserver/webhooks/trainer.py": "a runtime's jobs put together with a TrainJob's patches",
     "upstream/kueue/requests/jobs": "what Kueue makes otherwise of some fields than they are written",
     "render/tenancy": "what each field of a run's objects may be",

@@ -27,10 +27,10 @@ from trainyard.upstream.workloads import carrier_of
 POLICIES = {policy.id: policy for policy in usable(policy_files(ROOT))}
 QUEUE = "kueue.x-k8s.io/queue-name"
 INSIDE = "spec.components[0].template"
-LABELLED = re.compile(r"move it to the \w+")
+LABELLED = re.compile(r"(move it|queue-name) to the \w+")
 """What a message says of the object that waits in a queue, which is the AppWrapper there."""
 
-OUTER = {"arg-generate-name", "kq-suspended", "kq-unqueued"}
+OUTER = {"arg-generate-name", "kq-suspended"}
 """Policies about objects that Argo CD applies or that a queue starts; components of an AppWrapper are neither."""
 
 FAULTS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -116,7 +116,7 @@ def found(policy: Policy, objects: list[dict[str, Any]]) -> list[Finding]:
 def told(findings: list[Finding]) -> Counter[tuple[str, str]]:
     """Return how often each field is found, whatever holds the object; of labels, that they are at the outer object."""
     return Counter(
-        (LABELLED.sub("move it", finding.message), (finding.path or "").removeprefix(INSIDE).removeprefix("."))
+        (LABELLED.sub(r"\1", finding.message), (finding.path or "").removeprefix(INSIDE).removeprefix("."))
         for finding in findings
     )
 

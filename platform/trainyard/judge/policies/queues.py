@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +13,7 @@ from trainyard.base.documents import load
 from trainyard.base.manifests import ANY, Identity, Manifest, strings
 from trainyard.base.pools import pools_with, selected_pools
 from trainyard.judge.policies.world import Pods, TrainingJob, World
+from trainyard.upstream.kueue.quota.most import most_admitted
 
 GROUP = "kueue.x-k8s.io"
 CONFIGURATION = "config.kueue.x-k8s.io"
@@ -122,6 +124,12 @@ class Queues:
         """Return the ClusterQueue of a job, None if it is not among the objects."""
         return self._queues.get(self._local.get((job.namespace, job.queue_name or ""), ""))
 
+    def most_admitted(self, namespace: str) -> Mapping[str, Decimal]:
+        """Return by resource the most that the queues of a namespace can admit together, borrowed quota included."""
+        names = {queue for (space, _), queue in self._local.items() if space == namespace}
+        cohorts = {manifest.name: spec_of(manifest) for manifest in self._clear("Cohort")}
+        return most_admitted(names, {name: spec_of(queue) for name, queue in self._queues.items()}, cohorts)
+
     def pod_sets(self) -> Iterator[tuple[Pods, Manifest, Sequence[Manifest]]]:
         """Yield every pod set whose queue is among the objects, with that queue and its flavors for the resources."""
         for job in self.world.training_jobs():
@@ -172,6 +180,12 @@ class Queues:
         own = strings(flavor.get("spec", "nodeLabels"))
         pool = pool_of(self.world, own)
         return {**pool[1], **own} if pool else own
+
+
+def spec_of(manifest: Manifest) -> Mapping[str, Any]:
+    """Return the spec of an object; an empty one where it is malformed."""
+    found = manifest.get("spec")
+    return found if isinstance(found, Mapping) else {}
 
 
 def charts(world: World) -> Iterator[Manifest]:

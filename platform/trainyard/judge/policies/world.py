@@ -17,6 +17,8 @@ from trainyard.judge.policies.amounts import Need, needs
 from trainyard.judge.policies.mounted import mounted_texts
 from trainyard.judge.policies.places import Amount, Place, Variable, variables_of
 from trainyard.upstream.workloads import ANY, Carrier, carrier, carriers, held_in, runtime_of, written_object
+from trainyard.upstream.workloads.brought import brought
+from trainyard.upstream.workloads.runtimes import CLUSTER_WIDE
 
 if TYPE_CHECKING:
     from trainyard.specs import Cluster
@@ -242,11 +244,18 @@ class World:
         )
 
     def _written(self, manifest: Manifest) -> Manifest | None:
-        """Return where an object's pods are written; what it makes of a runtime counts as written in itself."""
+        """Return where an object's pods are written; what it makes of a runtime counts as written in itself.
+
+        On a cluster that nobody describes, Trainer's own runtimes may be there by their names.
+        """
         identity = runtime_of(manifest.value)
         if identity is None:
             return manifest
         runtime = self._find(identity)
+        if runtime is None and self.inventory is None and identity.kind == CLUSTER_WIDE:
+            known = brought().get(identity.name)
+            changed = written_object(manifest.value, lambda _: known)
+            return replace(manifest, value={**manifest.value, "spec": changed["spec"]}) if changed else None
         value = written_object(manifest.value, lambda _: runtime.value if runtime is not None else None)
         if runtime is None or value is None or (value is runtime.value and identity.namespace):
             return runtime

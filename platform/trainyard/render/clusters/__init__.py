@@ -10,7 +10,8 @@ from trainyard.base.findings import Location
 from trainyard.base.manifests import Identity, identity_of
 from trainyard.render.clusters import alerts, argocd, dashboards, monitors, nodes, platform, settings, software, team
 from trainyard.render.clusters.applications import SETTINGS
-from trainyard.render.operators.install import installed_operators
+from trainyard.render.operators.install import installed_operators, sites
+from trainyard.render.operators.trainer import Trainer, cluster_runtimes
 from trainyard.render.parts.objects import PlainFile, Resource
 from trainyard.specs import Cluster
 from trainyard.specs.sources import Specs
@@ -101,9 +102,16 @@ def of_files(specs: Specs, cluster_name: str) -> dict[str, list[Own]]:
 
 
 def of_team(specs: Specs, cluster_name: str, name: str) -> list[Mapping[str, Any]]:
-    """Return the plain objects of the repository's own that a team's runs may meet: its own after the platform's."""
+    """Return the plain objects beside ours that a team's runs may meet: runtimes of Trainer, the platform's, its own.
+
+    Those of the platform and the team are the repository's own, and a runtime of theirs goes before Trainer's.
+    """
     found = of_files(specs, cluster_name)
-    return [item.value for folder in ("platform", f"teams/{name}") for item in found.get(folder, ())]
+    own = [item.value for folder in ("platform", f"teams/{name}") for item in found.get(folder, ())]
+    there = {identity_of(value) for value in own}
+    trainers = [site for site in sites(specs.clusters[cluster_name]) if site.name == Trainer.name]
+    brought = [value for site in trainers for value in cluster_runtimes(site) if identity_of(value) not in there]
+    return [*brought, *own]
 
 
 def own_kinds(own: Owns) -> dict[str, list[tuple[str, str | None]]]:

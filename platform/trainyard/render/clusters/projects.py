@@ -41,6 +41,7 @@ OF_PLATFORM = (
 )
 
 OF_TEAMS = (
+    "/LimitRange",
     "/PersistentVolumeClaim",
     "/ResourceQuota",
     "/ServiceAccount",

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from trainyard.base.labels import POD_SECURITY, PROTECTED, TEAM
-from trainyard.render.clusters import nets, rights
+from trainyard.render.clusters import limits, nets, rights
 from trainyard.render.parts.objects import Resource
 from trainyard.render.tenancy import allowance
 from trainyard.specs import Cluster, Repository, Team
@@ -41,6 +41,7 @@ def space(
     """Yield the team's namespace, its queues, the rights of its people, and who talks to its pods."""
     yield namespace(cluster_name, cluster, name, team, repository, own)
     yield affinity(name)
+    yield from limits.resources(cluster, name, team)
     for queue, choice in cluster.queues_of("kueue").items():
         if name in choice.teams:
             fields = {"spec": {"clusterQueue": queue}}

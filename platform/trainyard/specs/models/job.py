@@ -218,7 +218,8 @@ class Job(Spec):
     """Kind of the API object that runs the pods; default: JobSet, or another kind of the cluster that the launcher
     needs."""
     runtime: Name | None = None
-    """For kind TrainJob: a runtime in `platform/extra` to use instead of one that Trainyard writes for the run."""
+    """For kind TrainJob: a runtime in `platform/extra`, or one that Trainer brings, instead of one that Trainyard
+    writes for the run."""
     image: AnyImage
     """Container image by digest: `registry/path@sha256:…`, or `{name: …, cuda: "12.8"}` with the GPU software in it."""
     program: Program | None = None

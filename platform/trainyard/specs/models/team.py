@@ -21,6 +21,7 @@ from trainyard.specs.models.base import (
     validation_error,
 )
 from trainyard.specs.models.job import OwnLabels
+from trainyard.specs.models.limits import Limits
 
 SecurityLevel = Literal["restricted", "baseline", "privileged"]
 """Kubernetes' Pod Security Standards, strictest first."""
@@ -132,6 +133,8 @@ class Team(Spec):
     all are open."""
     priorities: tuple[Name, ...] = ()
     """Priorities that the team's jobs may have; default: all priorities of the cluster."""
+    limits: Limits | None = None
+    """Limits of the namespace beside the quota of queues; default: none."""
     python: StrictBool = False
     """Whether the team's jobs may be Python files."""
     waive: Waive = {}

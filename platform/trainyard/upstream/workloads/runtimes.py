@@ -29,6 +29,10 @@ TRAINS = "trainer"
 """Value of that label on the job which `spec.trainer` speaks of."""
 
 INITIALIZERS = ("dataset-initializer", "model-initializer")
+"""Values of the label on jobs that fetch data and a model, and the names of their containers."""
+
+STORAGE = "STORAGE_URI"
+"""Variable of an initializer: the address from which it fetches."""
 
 NODE = "node"
 """Container that `spec.trainer` speaks of; of MPI's jobs the one whose pods `numNodes` counts."""
@@ -93,6 +97,7 @@ def change_runtime(runtime: Object, job: Object) -> Object:
         size(one_job, inner(job, "spec", "trainer"), policy if isinstance(policy, Mapping) else None, counted=counted)
         counted = counted or step(one_job) == TRAINS
         fill(one_job, inner(job, "spec", "trainer"), policy if isinstance(policy, Mapping) else None)
+        initialize(one_job, inner(job, "spec", "initializer"))
     return runtime if found == runtime else found
 
 
@@ -163,3 +168,25 @@ def fill(job: dict[str, Any], trainer: Object, policy: Object | None) -> None:
             container["env"] = merge_list(env if isinstance(env, list) else [], trainer["env"], LISTS["env"], {})
         if isinstance(trainer.get("resourcesPerNode"), Mapping) and policy is not None:
             container["resources"] = merge(container.get("resources"), trainer["resourcesPerNode"], lists={})
+
+
+def initialize(job: dict[str, Any], said: Object) -> None:
+    """Put what `spec.initializer` says into the container that fetches data or a model, in place.
+
+    Source: trainer v2.3.0 pkg/runtime/framework/plugins/jobset/builder.go Initializer.
+    """
+    name = step(job)
+    own = inner(said, name.removesuffix("-initializer")) if name in INITIALIZERS else {}
+    containers = job["template"]["spec"]["template"]["spec"].get("containers")
+    for container in containers if own and isinstance(containers, list) else ():
+        if not isinstance(container, dict) or container.get("name") != name:
+            continue
+        more = own.get("env")
+        added = [{"name": STORAGE, "value": own["storageUri"]}] if isinstance(own.get("storageUri"), str) else []
+        added += more if isinstance(more, list) else []
+        env = container.get("env")
+        if added:
+            container["env"] = merge_list(env if isinstance(env, list) else [], added, LISTS["env"], {})
+        if secret := text(inner(own, "secretRef"), "name"):
+            sources = container.get("envFrom")
+            container["envFrom"] = [*(sources if isinstance(sources, list) else ()), {"secretRef": {"name": secret}}]

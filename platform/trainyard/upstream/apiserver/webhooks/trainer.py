@@ -14,7 +14,7 @@ from trainyard.upstream.apiserver.core.shapes import EMPTY, Object, child, count
 from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 from trainyard.upstream.apiserver.webhooks.around import Review, annotations_of, labels_of
-from trainyard.upstream.apiserver.webhooks.runtimes import ANCESTOR, BROUGHT, UNCHECKED
+from trainyard.upstream.apiserver.webhooks.runtimes import ANCESTOR, UNCHECKED, brought_spec
 from trainyard.upstream.apiserver.webhooks.torchtune import check_torchtune
 
 GROUP = "trainer.kubeflow.org"
@@ -115,7 +115,7 @@ def runtime_of(review: Review) -> Object | None:
     found = review.around.find(GROUP, kind, name, namespace=namespace)
     if found is not None:
         return inner(found, "spec")
-    return BROUGHT.get(name) if kind == "ClusterTrainingRuntime" else None
+    return brought_spec(name) if kind == "ClusterTrainingRuntime" else None
 
 
 def jobs_of(runtime: Object) -> list[Object]:

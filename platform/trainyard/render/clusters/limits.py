@@ -1,0 +1,66 @@
+"""Limits of a team's namespace beside its queues: a ResourceQuota, and a LimitRange with defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from trainyard.base.quantities import Format, Quantity
+from trainyard.render.clusters.platform import cohort_spec, queue_spec
+from trainyard.render.parts.objects import Resource
+from trainyard.render.sizing.gpus import per_node
+from trainyard.specs import Cluster, Team
+from trainyard.specs.models.limits import Limits
+from trainyard.upstream.kueue.quota.most import most_admitted
+from trainyard.upstream.pods.resources import CPU, MEMORY, in_bytes
+
+QUOTA, RANGE = "limits", "defaults"
+
+
+def resources(cluster: Cluster, name: str, team: Team) -> Iterator[Resource]:
+    """Yield the ResourceQuota and the LimitRange of a team's namespace, as far as its file asks for them."""
+    if team.limits is None:
+        return
+    source = f"team/{name}"
+    hard = {**counts(team.limits), **compute(cluster, name, team.limits)}
+    if hard:
+        yield Resource("v1", "ResourceQuota", QUOTA, ("limits",), name, fields={"spec": {"hard": hard}}, source=source)
+    defaults = team.limits.defaults
+    if defaults is not None:
+        container = {
+            "type": "Container",
+            "default": {MEMORY: defaults.memory},
+            "defaultRequest": {CPU: defaults.cpus, MEMORY: defaults.memory},
+        }
+        fields = {"spec": {"limits": [container]}}
+        yield Resource("v1", "LimitRange", RANGE, ("limits", "defaults"), name, fields=fields, source=source)
+
+
+def counts(limits: Limits) -> dict[str, str]:
+    """Return the limits that are amounts of their own: pods, claims, and bytes of claims."""
+    said = {"pods": limits.pods, "persistentvolumeclaims": limits.claims, "requests.storage": limits.storage}
+    return {name: str(value) for name, value in said.items() if value is not None}
+
+
+def compute(cluster: Cluster, name: str, limits: Limits) -> dict[str, str]:
+    """Return the most that all pods of the namespace may request: what the team's queues admit, and what is beside.
+
+    Of Kueue's resources these are CPUs, memory and GPUs; disk and other devices follow from them.
+    """
+    if not limits.queues:
+        return {}
+    queues = {key: queue_spec(cluster, queue) for key, queue in cluster.queues.items()}
+    cohorts = {key: cohort_spec(cluster, cohort) for key, cohort in cluster.cohorts.items()}
+    mine = [key for key, queue in cluster.queues.items() if name in queue.teams]
+    found = most_admitted(mine, queues, cohorts)
+    if limits.beside is not None:
+        for resource, more in ((CPU, limits.beside.cpus), (MEMORY, limits.beside.memory)):
+            found[resource] = found.get(resource, Decimal(0)) + Quantity.parse(more).amount
+    devices = {device for pool in cluster.pools.values() for device in per_node(pool)}
+    wanted = (CPU, MEMORY, *sorted(devices & found.keys()))
+    return {f"requests.{key}": quantity_text(key, found[key]) for key in wanted if key in found}
+
+
+def quantity_text(resource: str, amount: Decimal) -> str:
+    """Write an amount of a resource."""
+    return Quantity(amount, Format.BINARY_SI if in_bytes(resource) else Format.DECIMAL_SI).canonical()
