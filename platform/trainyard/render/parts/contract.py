@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from trainyard.render.parts import tracking
-from trainyard.render.sizing import Sized, Sizing, flushing
+from trainyard.render.sizing import Sized, Sizing, checking, flushing
 from trainyard.render.sizing.saving import save
 from trainyard.specs.run import Run
 
@@ -69,7 +69,8 @@ def reserved_variables(run: Run) -> frozenset[str]:
     """Return the variables that the job may not set; one without checkpoints may name them for its program itself."""
     array = (ARRAY_INDEX, ARRAY_SIZE) if run.job.array is not None else ()
     of_checkpoint = (DIR, EVERY, KEEP) if run.job.checkpoint else ()
-    return frozenset({*OF_RUN, GRACE, *of_checkpoint, *array, *tracking.reserved(run)})
+    of_check = (checking.NODE,) if run.job.check else ()
+    return frozenset({*OF_RUN, GRACE, *of_checkpoint, *of_check, *array, *tracking.reserved(run)})
 
 
 def fields(run: Run, rank_field: str | None) -> dict[str, str]:

@@ -40,6 +40,7 @@ from trainyard.specs.models.base import (
     validation_error,
 )
 from trainyard.specs.models.bounds import few
+from trainyard.specs.models.check import Check
 from trainyard.specs.models.disks import Scratched
 from trainyard.specs.models.gpus import Profile
 from trainyard.specs.models.images import AnyImage, ImageWithSoftware, image_name
@@ -286,6 +287,8 @@ class Job(Spec):
     files: Annotated[tuple[File, ...], Field(max_length=VOLUMES)] = ()
     """Small files next to the job file that the run reads."""
 
+    check: Check | None = None
+    """Check of the GPUs' network before each start: `{nccl: {}}`."""
     min_nodes: Count | None = None
     """Smallest number of worker pods of an elastic job."""
     max_nodes: Count | None = None
