@@ -46,7 +46,7 @@ SLOW = {
 @pytest.mark.parametrize(("rates", "lines"), SLOW.values(), ids=SLOW)
 def test_who_is_slow(rates, lines):
     """A node is named when it is slow with both neighbours, or alone; a pair when each is fast with somebody else."""
-    assert check_program.accused(rates, NAMES) == lines
+    assert check_program.verdict_lines(rates, NAMES) == lines
 
 
 @pytest.mark.parametrize("nodes", [1, 2, 3, 4, 5, 8])

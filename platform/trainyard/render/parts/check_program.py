@@ -59,13 +59,13 @@ def say(text: str) -> None:
     print(f"check: {text}", flush=True)  # noqa: T201 - its log is how people see it
 
 
-def called(told: argparse.Namespace) -> str:
-    """Return what people call this node."""
+def node_name(told: argparse.Namespace) -> str:
+    """Return the name of this node for people."""
     return told.name or f"node {told.node}"
 
 
-def options(words: Sequence[str]) -> argparse.Namespace:
-    """Return what the command line says."""
+def parse(words: Sequence[str]) -> argparse.Namespace:
+    """Return the options of the command line."""
     parser = argparse.ArgumentParser(prog="check.py")
     for name in ("nodes", "node", "gpus", "port"):
         parser.add_argument(f"--{name}", type=int, required=True)
@@ -106,7 +106,7 @@ def at_leader(told: argparse.Namespace, rank: int) -> Any:
 
 def call_roll(store: Any, told: argparse.Namespace, rank: int) -> None:
     """Wait until all ranks are there; rank 0 says who is missing."""
-    store.set(f"here/{rank}", called(told))
+    store.set(f"here/{rank}", node_name(told))
     if rank == 0:
         until = time.monotonic() + told.wait
         missing = list(range(told.nodes * told.gpus))
@@ -114,7 +114,7 @@ def call_roll(store: Any, told: argparse.Namespace, rank: int) -> None:
             missing = [one for one in missing if not store.check([f"here/{one}"])]
             time.sleep(LOOK if missing else 0)
         nodes = sorted({one // told.gpus for one in missing})
-        store.set("begin", f"not here after {told.wait:g} seconds: {listed('node', nodes)}" if nodes else "")
+        store.set("begin", f"not here after {told.wait:g} seconds: {list_of('node', nodes)}" if nodes else "")
     found = store.get("begin").decode()
     if found:
         raise MeetingError(found)
@@ -180,11 +180,11 @@ def name_slow(dist: Any, store: Any, told: argparse.Namespace, rank: int, data: 
         dist.barrier()
     if rank == 0:
         names = [store.get(f"here/{node * told.gpus}").decode() for node in range(told.nodes)]
-        for line in accused(measured(store, told.nodes), names):
+        for line in verdict_lines(rates_of(store, told.nodes), names):
             say(line)
 
 
-def measured(store: Any, nodes: int) -> Rates:
+def rates_of(store: Any, nodes: int) -> Rates:
     """Return the rates that nodes have reached, by the nodes that summed."""
     found: Rates = {}
     for node in range(nodes):
@@ -195,7 +195,7 @@ def measured(store: Any, nodes: int) -> Rates:
     return found
 
 
-def accused(rates: Rates, names: Sequence[str]) -> list[str]:
+def verdict_lines(rates: Rates, names: Sequence[str]) -> list[str]:
     """Return lines on nodes that are slow by themselves, nodes that are slow with both neighbours, and slow pairs."""
     alone: Rates = {nodes: rate for nodes, rate in rates.items() if len(nodes) == 1}
     pairs: Rates = {nodes: rate for nodes, rate in rates.items() if len(nodes) == 2}
@@ -208,7 +208,7 @@ def accused(rates: Rates, names: Sequence[str]) -> list[str]:
     }
     rest: Rates = {nodes: rate for nodes, rate in slow.items() if not any((node,) in blamed for node in nodes)}
     found = (("slow by itself", below_usual(alone)), ("slow with both neighbours", blamed), ("slow together", rest))
-    said = [f"{words}: {shown(nodes, names)}" for words, nodes in found if nodes]
+    said = [f"{words}: {text_of(nodes, names)}" for words, nodes in found if nodes]
     if not said and pairs:
         said.append(
             f"no node stands out: pairs of nodes reach {min(pairs.values()):.1f} to {max(pairs.values()):.1f} GB/s"
@@ -222,7 +222,7 @@ def below_usual(rates: Rates) -> Rates:
     return {nodes: rate for nodes, rate in rates.items() if rate < APART * usual}
 
 
-def shown(rates: Rates, names: Sequence[str]) -> str:
+def text_of(rates: Rates, names: Sequence[str]) -> str:
     """Return the names of nodes with their rates, the slowest first."""
     worst = sorted(rates, key=lambda nodes: rates[nodes])
     more = f", and {len(worst) - SHOWN} more" if len(worst) > SHOWN else ""
@@ -230,7 +230,7 @@ def shown(rates: Rates, names: Sequence[str]) -> str:
     return ", ".join(said) + more
 
 
-def listed(what: str, numbers: Sequence[int]) -> str:
+def list_of(what: str, numbers: Sequence[int]) -> str:
     """Return numbers behind the word for one of them."""
     more = f" and {len(numbers) - SHOWN} more" if len(numbers) > SHOWN else ""
     return f"{what}{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers[:SHOWN]))}{more}"
@@ -255,7 +255,7 @@ def measure(told: argparse.Namespace, store: Any, rank: int) -> int:
     data = torch.zeros(max(1, told.bytes // 4), device=device)
     wrong = wrong_sums(dist, data, rank, world)
     if wrong:
-        say(f"{called(told)}: GPU {told.local} has a wrong sum")
+        say(f"{node_name(told)}: GPU {told.local} has a wrong sum")
     many = data.new_full((1,), float(wrong))
     dist.all_reduce(many)
     if float(many[0]):
@@ -274,7 +274,7 @@ def measure(told: argparse.Namespace, store: Any, rank: int) -> int:
         try:
             name_slow(dist, store, told, rank, data, wait)
         except (RuntimeError, TypeError, ValueError) as error:
-            say(f"{called(told)}: cannot name the slow nodes: {first_line(error)}")
+            say(f"{node_name(told)}: cannot name the slow nodes: {first_line(error)}")
             return SLOW
     dist.barrier()
     dist.destroy_process_group()
@@ -293,7 +293,7 @@ def part(store: Any, told: argparse.Namespace, rank: int) -> None:
 
 def be_rank(told: argparse.Namespace) -> int:
     """Return the exit code of the process of one GPU."""
-    where, rank = called(told), told.node * told.gpus + told.local
+    where, rank = node_name(told), told.node * told.gpus + told.local
     try:
         torch = import_module("torch")
     except ImportError as error:
@@ -333,7 +333,7 @@ def follow(children: Sequence[subprocess.Popen[bytes]], told: argparse.Namespace
             until, failed = min(until, time.monotonic() + SLACK / 6), True
         if time.monotonic() > until:
             if not failed:
-                say(f"{called(told)}: the check did not end within {told.wait + told.limit + SLACK:g} seconds")
+                say(f"{node_name(told)}: the check did not end within {told.wait + told.limit + SLACK:g} seconds")
             break
         time.sleep(LOOK)
     codes = [child.poll() for child in children]
@@ -343,7 +343,7 @@ def follow(children: Sequence[subprocess.Popen[bytes]], told: argparse.Namespace
     for number, code in enumerate(codes):
         if code is not None and code < 0:
             why = f"was ended by signal {-code}, as after {told.limit:g} seconds"
-            say(f"{called(told)}: the process of GPU {number} {why}")
+            say(f"{node_name(told)}: the process of GPU {number} {why}")
     if all(code == 0 for code in codes):
         return 0
     return SLOW if SLOW in codes else FAILED
@@ -361,7 +361,7 @@ def main(words: Sequence[str]) -> int:
     """Check, and be replaced by the command; returns an exit code where there is none to start."""
     at = list(words).index("--") if "--" in words else len(words)
     own, command = list(words[:at]), list(words[at + 1 :])
-    told = options(own)
+    told = parse(own)
     if told.local is not None:
         return be_rank(told)
     children, ending = list[subprocess.Popen[bytes]](), list[int]()

@@ -300,6 +300,9 @@ class Job(Spec):
     even `[]`, is a step of a pipeline, so Argo CD does not start it."""
     spot: StrictBool = False
     """Whether the job may run on nodes that the provider takes away at short notice."""
+    hang_minutes: Count | None = None
+    """Minutes without a sign of life from the program after which the kubelet ends the container; the program touches
+    the file HEARTBEAT_FILE at every step. Default: no such bound."""
     restarts: Restarts | None = None
     """Number of times that the whole gang may restart; default: 3 plus twice the number of nodes that the run is
     expected to lose."""
