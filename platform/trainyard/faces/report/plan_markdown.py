@@ -159,7 +159,7 @@ def pages(effect: RunEffect) -> str:
 
 
 def costs(effect: RunEffect) -> str:
-    """Return what a lost node costs a run that begins, and its check of the network."""
+    """Return the costs of a lost node to a run that begins, and its check of the network."""
     return "".join(f"<br>{sentence(line)}" for line in effect.costs)
 
 
