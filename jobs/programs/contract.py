@@ -32,17 +32,20 @@ class Contract:
     every_seconds: float
     keep: int
     grace_seconds: float
+    heartbeat: Path | None = None
+    """File to touch at every step, by which the kubelet sees that the program does not hang."""
 
     @classmethod
     def read(cls) -> Contract:
         """Return what the environment says; by hand, without any, nothing is saved."""
-        folder = os.environ.get("CHECKPOINT_DIR")
+        folder, heartbeat = os.environ.get("CHECKPOINT_DIR"), os.environ.get("HEARTBEAT_FILE")
         return cls(
             run=os.environ.get("RUN_NAME", "by-hand"),
             folder=Path(folder) if folder else None,
             every_seconds=60 * float(os.environ.get("CHECKPOINT_EVERY_MINUTES", "30")),
             keep=int(os.environ.get("CHECKPOINT_KEEP", "2")),
             grace_seconds=float(os.environ.get("CHECKPOINT_GRACE_SECONDS", "30")),
+            heartbeat=Path(heartbeat) if heartbeat else None,
         )
 
 

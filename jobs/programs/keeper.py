@@ -111,6 +111,8 @@ class Keeper:
         """
         if self.leads and self.lease is not None and self.lease.lost.is_set():
             raise SystemExit(f"{self.lease.holder()} has taken {self.contract.folder}; nothing more is written")
+        if self.contract.heartbeat is not None:
+            self.contract.heartbeat.touch()
         due = self.leads and self.due(step)
         told, due, loss_of_all = self.gang.sum(self.end.told(), due, loss or 0.0)
         self.ends = told > 0

@@ -44,3 +44,14 @@ def test_runs_of_one_copy_or_without_gpus_say_nothing():
     """A lost node costs an array one copy, and CPUs are not counted."""
     assert costs(pool="cpu", gpusPerNode=0) == {}
     assert costs(launcher="python", kind="Job", nodes=1, array={"of": 4}) == {}
+
+
+def test_flushed_checkpoints_count_when_they_are_stored():
+    """Work until a checkpoint is on the volume is lost, too, as `checkpoint.lost_minutes` says."""
+    disks = {"shape": "dgx-h100", "nodes": 4, "racks": 1, "localDisks": {"size": "2Ti"}}
+    pools = {"pools": fields(CLUSTER["pools"], {"gpu": disks})}
+    flushed = {**CHECKPOINT, "flush": {}}
+    run = make_run(cluster=make_cluster(**pools), checkpoint=flushed)
+    minutes = int(dict(resolve(run).facts())["checkpoint.lost_minutes"].value)
+    assert minutes > 15
+    assert costs(pools, checkpoint=flushed)["lost_node.work"][0] == f"at most {lost_node.hours(16 * minutes / 60)}"

@@ -26,7 +26,7 @@ WORDS = frozenset(
     {
         *("by", "on", "without", "ignoring", "group_left", "group_right", "and", "or", "unless", "bool"),
         *("max", "min", "sum", "avg", "count", "rate", "increase", "delta", "changes", "clamp_min", "time"),
-        *("label_replace", "max_over_time"),
+        *("label_replace", "max_over_time", "quantile"),
     }
 )
 """What is neither metric nor label in our expressions (prometheus v0.314.0 promql/parser/lex.go, functions.go)."""

@@ -10,6 +10,7 @@ from trainyard.base.findings import Finding
 from trainyard.base.system.repository import GENERATED, job_file
 from trainyard.change.plan.compare.syncing import mark_refused as with_refusals
 from trainyard.change.plan.compare.trees import compare
+from trainyard.change.plan.decide.costs import with_costs
 from trainyard.change.plan.decide.decisions import Words, job_findings
 from trainyard.change.plan.decide.outlook import ENDS, Outlook, outlook
 from trainyard.change.plan.decide.rebuild import rebuild
@@ -61,7 +62,7 @@ def assemble(change: Change) -> tuple[Plan, Known]:
     findings = (*compared.findings, *change.base.findings, *change.notes, *verdicts(change, compared, outlooks))
     plan = replace(
         compared,
-        runs=tuple(with_verdicts(runs(change, compared), outlooks.decided.words)),
+        runs=tuple(with_costs(change, with_verdicts(runs(change, compared), outlooks.decided.words))),
         objects=tuple(with_refusals(compared.objects, findings)),
         told=told,
         switched=compared.switched if told != "refused" or compared.switched == "off" else None,

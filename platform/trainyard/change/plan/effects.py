@@ -101,6 +101,8 @@ class RunEffect:
     """What becomes of it; None of what ends, and where nobody was asked."""
     links: tuple[tuple[str, str], ...] = ()
     """Pages at which people look at it, each with its address."""
+    costs: tuple[str, ...] = ()
+    """What a lost node costs a new run, and its check before each start, in words."""
 
 
 Sync = Literal["in place", "replace", "refuse", "by hand", "never", "create", "prune", "keep"]

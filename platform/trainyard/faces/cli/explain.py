@@ -104,16 +104,15 @@ def find(checked: Checked, name: str, root: Path) -> Resolved | int:
 def facts(resolved: Resolved, checked: Checked, root: Path, *, as_json: bool) -> int:
     """Print every value of a run with its origin, and whether Kueue would admit it."""
     from trainyard.faces.cli import _table
-    from trainyard.render.kinds import hangs, lost_node, starts
+    from trainyard.render.kinds import hangs, starts
     from trainyard.render.kinds.pairs import as_text
-    from trainyard.render.operators.kueue import Kueue, recovers
+    from trainyard.render.prerequisites import faults
     from trainyard.render.sizing import waiting
 
     run = resolved.run
-    forced = Kueue.name in run.cluster.operators and recovers(run.cluster)
     pools = frozenset(role.size.pool for role in resolved.roles)
     found = (*resolved.facts(), *starts.facts(resolved), *waiting.facts(run, pools))
-    found = (*found, *lost_node.facts(resolved, forced=forced), *hangs.facts(resolved))
+    found = (*found, *faults.costs(resolved), *hangs.facts(resolved))
     rows = [(name, as_text(sized.value), sized.origin) for name, sized in found]
     me = f"{run.team_name}/{run.job_name}"
     judged = [] if checked.refused else verdicts_with_idle(checked, root, [me])[1]

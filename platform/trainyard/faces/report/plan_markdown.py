@@ -146,7 +146,7 @@ def cells(group: Group, at: str) -> Iterator[str]:
     fields = first.because if len(causes) == 1 else ()
     more = [f"and {len(fields) - NAMED} more"] if len(fields) > NAMED else []
     yield "<br>".join([*(escaped(change(field)) for field in fields[:NAMED]), *more]) or several(group)
-    yield amount(group)
+    yield amount(group) + (costs(first) if count == 1 else "")
     yield sentence(first.state if count == 1 else lost(group))
     marks = list(dict.fromkeys(mark for effect in group.effects for mark in effect.marks))
     yield "<br>".join(map(sentence, mark_lines(marks)))
@@ -156,6 +156,11 @@ def pages(effect: RunEffect) -> str:
     """Return links to the pages at which people look at a run that begins."""
     found = () if effect.word in GONE else effect.links
     return "".join(f"<br>[{escaped(page)}]({quote(address, safe=OF_ADDRESSES)})" for page, address in found)
+
+
+def costs(effect: RunEffect) -> str:
+    """Return the costs of a lost node to a run that begins, and its check of the network."""
+    return "".join(f"<br>{sentence(line)}" for line in effect.costs)
 
 
 def misfits(group: Group) -> str:

@@ -93,6 +93,7 @@ def numbers(cluster: Cluster, monitoring: Monitoring) -> dict[str, str]:
         "notAdmittedMinutes": alerts.not_admitted_minutes,
         "notReadyMinutes": alerts.not_ready_minutes,
         "idleMinutes": alerts.idle_minutes,
+        "stragglerMinutes": alerts.straggler_minutes,
         "checkpointHours": alerts.checkpoint_hours,
         "checkpointSeconds": alerts.checkpoint_hours * 3600,
         "socketBytes": alerts.socket_megabytes * 10**6,
@@ -102,11 +103,15 @@ def numbers(cluster: Cluster, monitoring: Monitoring) -> dict[str, str]:
         "linkErrorsPerHour": alerts.link_errors_per_hour,
         "pcieReplaysPerHour": alerts.pcie_replays_per_hour,
     }
+    services = sorted(name for name, found in monitors.there(cluster).items() if found.scrape and found.scrape.service)
     jobs = [name for name, exporter in monitors.there(cluster).items() if exporter.scrape is not None]
     return {
         **{name: str(number) for name, number in plain.items()},
         "idleRatio": f"{alerts.idle_percent / 100:g}",
+        "stragglerRatio": f"{alerts.straggler_percent / 100:g}",
+        "stragglerPercent": f"{alerts.straggler_percent:g}",
         "teams": "|".join(cluster.teams()),
         "checkpointClaims": "|".join(monitoring.checkpoint_claims),
+        "absentServices": " or ".join(f'absent(up{{job="{name}"}})' for name in services) or "absent(up)",
         "jobs": "|".join(sorted(jobs)),
     }

@@ -10,7 +10,7 @@ from typing import Any
 
 from trainyard.base.system.once import once
 from trainyard.base.system.registry import registered_modules
-from trainyard.render.kinds import companions
+from trainyard.render.kinds import checked, companions
 from trainyard.render.kinds.base import Kind, Resolved
 from trainyard.render.launchers import Role, launchers
 from trainyard.render.parts.objects import Resource
@@ -88,7 +88,7 @@ def resolve(run: Run) -> Resolved:
     roles = all_roles(run)
     sizing = size_on_all(run, roles)
     wiring = kind.wiring(run)
-    launch = launcher.launch(run, sizing, wiring)
+    launch = checked.gate(run, launcher.launch(run, sizing, wiring), wiring)
     named = {role.name for role in launch.roles}
     own = tuple(Role(role, ()) for role in sizing.roles if role.name not in named)
     return Resolved(run, kind, launcher, roles, sizing, wiring, replace(launch, roles=(*launch.roles, *own)))

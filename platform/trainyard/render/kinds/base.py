@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from trainyard.base.findings import Finding, count_of
+from trainyard.render.kinds import checked
 from trainyard.render.kinds.behaviour import Behaviour
 from trainyard.render.launchers import Launch, Launcher, Role, Wiring
 from trainyard.render.parts import contract, gang, pods, security, tracking
@@ -62,6 +63,7 @@ class Resolved:
         yield from self.kind.facts(self.run)
         yield from self.sizing.facts()
         yield from saving.facts(self.run)
+        yield from checked.facts(self.run)
         if self.run.job.array is not None:
             yield "array", Sized(f"{self.run.job.array.of}, {self.specs[0].copies} at once", "array of the job")
         yield from security.who(self.run).facts()

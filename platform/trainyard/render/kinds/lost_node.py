@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from trainyard.base.findings import count_of
 from trainyard.render.kinds.base import Resolved
+from trainyard.render.sizing import saving
 from trainyard.render.sizing.base import Sized
 from trainyard.render.sizing.restarts import losses
 
@@ -15,6 +16,9 @@ SILENT = 350
 kubernetes v1.35.4 pkg/controller/nodelifecycle/config/v1alpha1/defaults.go,
 plugin/pkg/admission/defaulttolerationseconds.
 """
+
+ALL, PERSON = "all work since the start", "until a person acts"
+"""Costs that are no numbers."""
 
 FORCED = 60
 """Seconds after the grace period until Kueue deletes them for good (kueue v0.19.2 pkg/controller/failurerecovery)."""
@@ -42,20 +46,24 @@ def facts(run: Resolved, *, forced: bool) -> Iterator[tuple[str, Sized[str]]]:
 def silence(run: Resolved, gpus: int, *, forced: bool) -> Sized[str]:
     """Return the time of GPUs that wait for a node that does not answer, until its pods are deleted."""
     if not forced:
-        return Sized("until a person acts", "nothing deletes the pods of a node that does not answer")
+        return Sized(PERSON, "nothing deletes the pods of a node that does not answer")
     grace = run.sizing.grace.value
     wait = SILENT + grace + FORCED
     how = f"{count_of(gpus, 'GPU')} × {wait} seconds = {SILENT} of Kubernetes + {grace} of grace + {FORCED} of Kueue"
-    return Sized(f"{gpus * wait / 3600:.3g} GPU-hours", how)
+    return Sized(hours(gpus * wait / 3600), how)
+
+
+def hours(count: float) -> str:
+    """Return GPU-hours in words, without an exponent where there are thousands."""
+    return f"{count:,.0f} GPU-hours" if count >= 100 else f"{count:.3g} GPU-hours"
 
 
 def work(run: Resolved, gpus: int, expected: str) -> Sized[str]:
     """Return the work that is done again after a lost node, at most."""
-    checkpoint = run.run.job.checkpoint
-    if checkpoint is None:
-        return Sized("all work since the start", f"the job has no checkpoint; {expected}")
-    minutes = checkpoint.every_minutes
+    lost = saving.lost_minutes(run.run)
+    if lost is None:
+        return Sized(ALL, f"the job has no checkpoint; {expected}")
     return Sized(
-        f"at most {gpus * minutes / 60:.3g} GPU-hours",
-        f"{count_of(gpus, 'GPU')} × {minutes} minutes of checkpoint.everyMinutes; {expected}",
+        f"at most {hours(gpus * lost.value / 60)}",
+        f"{count_of(gpus, 'GPU')} × {lost.value} minutes of {lost.origin}; {expected}",
     )

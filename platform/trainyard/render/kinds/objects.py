@@ -7,6 +7,7 @@ from typing import Any
 
 from trainyard.base.documents import Path
 from trainyard.base.labels import MAX_TIME, PRIORITY, QUEUE
+from trainyard.render.kinds import hangs
 from trainyard.render.kinds.base import Resolved
 from trainyard.render.launchers import Role
 from trainyard.render.parts import contract, links, pods, storage
@@ -116,8 +117,9 @@ def pod(
     env = {name: sized.value for name, sized in role.env.items()}
     injected = run.kind.injected(role.name)
     told = {name: sized.value for name, sized in run.contract(role).items()}
+    seen = {**hangs.probe(run.run, role.size), **(probes or {})}
     files = tuple(run.launch.files)
-    process = Process(begun(role), role.args, env, from_fields(run, role), injected, files, told, probes or {})
+    process = Process(begun(role), role.args, env, from_fields(run, role), injected, files, told, seen)
     template = pods.template(
         run.run,
         run.sizing,

@@ -45,6 +45,7 @@ class Accelerate(Launcher):
 
     name = "accelerate"
     needs = frozenset({"rank", "master"})
+    begins_together = True
     own_end = 5
 
     @property

@@ -102,6 +102,8 @@ class Launcher(ABC):
     """Those of them of which there is one pod."""
     own_end: ClassVar[int] = 0
     """Seconds that it takes to end itself once its processes have ended; they have as much less to save in."""
+    begins_together: ClassVar[bool] = False
+    """Whether workers start their processes by themselves, all at each start of the run: then a check comes first."""
     elastic: ClassVar[bool] = False
     """Whether its processes go on with fewer nodes."""
     takes: ClassVar[frozenset[str]] = frozenset({"program", "module"})

@@ -21,6 +21,7 @@ class Exec(Launcher):
 
     name = "exec"
     needs = frozenset({"rank", "master"})
+    begins_together = True
     takes = frozenset({"command"})
     any_role = True
 

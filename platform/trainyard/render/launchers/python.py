@@ -29,6 +29,7 @@ class Python(Launcher):
 
     name = "python"
     needs = frozenset({"rank", "master"})
+    begins_together = True
     any_role = True
 
     @property

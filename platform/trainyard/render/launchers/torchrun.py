@@ -25,6 +25,7 @@ class Torchrun(Launcher):
 
     name = "torchrun"
     needs = frozenset({"rank", "master"})
+    begins_together = True
     own_end = 5
     elastic = True
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from trainyard.render.parts import tracking
-from trainyard.render.sizing import Sized, Sizing, flushing
+from trainyard.render.sizing import Sized, Sizing, checking, flushing
 from trainyard.render.sizing.saving import save
 from trainyard.specs.run import Run
 
@@ -17,6 +17,9 @@ DIR, EVERY, KEEP = "CHECKPOINT_DIR", "CHECKPOINT_EVERY_MINUTES", "CHECKPOINT_KEE
 
 ARRAY_INDEX, ARRAY_SIZE = "ARRAY_INDEX", "ARRAY_SIZE"
 """Which index of an array a pod is, from 0, and how many there are."""
+
+HEARTBEAT, HEARTBEAT_PATH = "HEARTBEAT_FILE", "/tmp/heartbeat"  # noqa: S108 - of the container alone
+"""A file that a program touches while it makes progress; it is gone when the container starts again."""
 
 GRACE = "CHECKPOINT_GRACE_SECONDS"
 """What a program has to save in when it is told to end."""
@@ -31,6 +34,8 @@ def environment(run: Run, sizing: Sizing, *, launcher: str, own_end: int) -> dic
     }
     if run.job.array is not None:
         found[ARRAY_SIZE] = Sized(str(run.job.array.of), "array of the job")
+    if run.job.hang_minutes is not None:
+        found[HEARTBEAT] = Sized(HEARTBEAT_PATH, "hangMinutes of the job: the program touches it at every step")
     seconds = saving_seconds(run, sizing.grace.value, launcher=launcher, own_end=own_end)
     checkpoint = run.job.checkpoint
     if checkpoint is not None:
@@ -69,7 +74,9 @@ def reserved_variables(run: Run) -> frozenset[str]:
     """Return the variables that the job may not set; one without checkpoints may name them for its program itself."""
     array = (ARRAY_INDEX, ARRAY_SIZE) if run.job.array is not None else ()
     of_checkpoint = (DIR, EVERY, KEEP) if run.job.checkpoint else ()
-    return frozenset({*OF_RUN, GRACE, *of_checkpoint, *array, *tracking.reserved(run)})
+    of_hangs = (HEARTBEAT,) if run.job.hang_minutes else ()
+    of_check = (checking.NODE,) if run.job.check else ()
+    return frozenset({*OF_RUN, GRACE, *of_checkpoint, *of_check, *of_hangs, *array, *tracking.reserved(run)})
 
 
 def fields(run: Run, rank_field: str | None) -> dict[str, str]:

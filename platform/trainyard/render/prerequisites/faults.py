@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from trainyard.render.kinds import Resolved, lost_node
 from trainyard.render.operators.kueue import Kueue, gates, recovers
 from trainyard.render.prerequisites.base import names_text
+from trainyard.render.sizing import Sized
 from trainyard.render.sizing.health import DETECTOR, TAINTER, conditions, is_ours, taint_key, watched_pools
 from trainyard.specs import Cluster
 
@@ -59,6 +61,11 @@ def noticed(cluster: Cluster) -> Iterator[Step]:
         PERSON,
         "shut the node down, then `kubectl taint node NODE node.kubernetes.io/out-of-service=nodeshutdown:NoExecute`",
     )
+
+
+def costs(run: Resolved) -> Iterator[tuple[str, Sized[str]]]:
+    """Yield the costs of a lost node to a run, as `explain` and `plan` say them."""
+    yield from lost_node.facts(run, forced=recovers_here(run.run.cluster))
 
 
 def recovers_here(cluster: Cluster) -> bool:

@@ -33,16 +33,26 @@ class Save:
 
 def facts(run: Run) -> Iterator[tuple[str, Sized[str]]]:
     """Yield the work that a lost node costs at most where checkpoints are copied from local disks, for `explain`."""
+    lost, checkpoint = lost_minutes(run), run.job.checkpoint
+    if lost is not None and checkpoint is not None and checkpoint.flush is not None:
+        yield "checkpoint.lost_minutes", Sized(str(lost.value), f"at most {lost.value} = {lost.origin}")
+
+
+def lost_minutes(run: Run) -> Sized[int] | None:
+    """Return the minutes of training that a lost node costs at most; None without checkpoints.
+
+    A program that saves to the volume itself does not train meanwhile, so that nothing is lost of that time. One that
+    saves to local disks trains on until the checkpoint is on the volume.
+    """
     checkpoint = run.job.checkpoint
-    if checkpoint is None or checkpoint.flush is None:
-        return
+    if checkpoint is None:
+        return None
+    if checkpoint.flush is None:
+        return Sized(checkpoint.every_minutes, "checkpoint.everyMinutes")
     expected = save(run, checkpoint, pods=run.job.nodes)
     minutes = math.ceil(checkpoint.every_minutes + expected.seconds / 60)
     why = f"everyMinutes of {checkpoint.every_minutes} + {math.ceil(expected.seconds)} seconds until"
-    yield (
-        "checkpoint.lost_minutes",
-        Sized(str(minutes), f"at most {minutes} = {why} {checkpoint.size} is on the volume"),
-    )
+    return Sized(minutes, f"{why} {checkpoint.size} is on the volume")
 
 
 def save(run: Run, checkpoint: Checkpoint, *, pods: int) -> Save:

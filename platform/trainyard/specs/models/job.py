@@ -40,6 +40,7 @@ from trainyard.specs.models.base import (
     validation_error,
 )
 from trainyard.specs.models.bounds import few
+from trainyard.specs.models.check import Check
 from trainyard.specs.models.disks import Scratched
 from trainyard.specs.models.gpus import Profile
 from trainyard.specs.models.images import AnyImage, ImageWithSoftware, image_name
@@ -287,6 +288,8 @@ class Job(Spec):
     files: Annotated[tuple[File, ...], Field(max_length=VOLUMES)] = ()
     """Small files next to the job file that the run reads."""
 
+    check: Check | None = None
+    """Check of the GPUs' network before each start: `{nccl: {}}`."""
     min_nodes: Count | None = None
     """Smallest number of worker pods of an elastic job."""
     max_nodes: Count | None = None
@@ -298,6 +301,9 @@ class Job(Spec):
     even `[]`, is a step of a pipeline, so Argo CD does not start it."""
     spot: StrictBool = False
     """Whether the job may run on nodes that the provider takes away at short notice."""
+    hang_minutes: Count | None = None
+    """Minutes without a sign of life from the program after which the kubelet ends the container; the program touches
+    the file HEARTBEAT_FILE at every step. Default: no such bound."""
     restarts: Restarts | None = None
     """Number of times that the whole gang may restart; default: 3 plus twice the number of nodes that the run is
     expected to lose."""

@@ -49,6 +49,10 @@ class Alerts(Spec):
     """Use of its busiest GPU, in percent, below which a run is idle."""
     idle_minutes: Count = 30
     """Minutes that all GPUs of a run may be idle."""
+    straggler_percent: Percent = 80
+    """Clock of a GPU, in percent of the median of its busy run, below which it is a straggler."""
+    straggler_minutes: Count = 15
+    """Minutes that a GPU may be a straggler."""
     checkpoint_hours: Count = 6
     """Hours in which something must be written to the claims that runs save to."""
     socket_megabytes: Count = 200

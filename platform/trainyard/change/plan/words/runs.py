@@ -79,6 +79,7 @@ def run_details(effect: RunEffect) -> Iterator[str]:
         return
     if effect.state:
         yield effect.state
+    yield from effect.costs
     if effect.decided in {"never fits", "may fit"}:
         yield f"verdict: it {effect.decided}"
     if effect.word not in {"stops", "leaves"}:

@@ -10,7 +10,7 @@ from trainyard.base.findings import Finding, Severity
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.job.limits import WHOLE_CORES
 from trainyard.judge.preflight.subjects import RESOLVED
-from trainyard.render.kinds import Resolved
+from trainyard.render.kinds import Resolved, checked
 from trainyard.render.sizing import resources
 from trainyard.render.sizing.companions import companions, parse_amount, taken_amount
 from trainyard.render.sizing.machines import available
@@ -142,7 +142,7 @@ def check_ports(run: Resolved) -> Iterator[Finding]:
     """Yield ports of containers on which the launcher's own processes listen."""
     if sum(role.nodes for role in run.specs if role.ranks) < 2:
         return
-    taken = run.launcher.ports(run.wiring)
+    taken = {**run.launcher.ports(run.wiring), **checked.ports(run.run)}
     for path, container in list_containers("containers", run.run.job.containers):
         for index, entry in enumerate(container.get("ports") or ()):
             port = entry.get("containerPort")
