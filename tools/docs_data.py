@@ -159,12 +159,13 @@ def operators(schemas: Path) -> Iterator[str]:
         "",
         DEFECTS,
         "",
-        "| project | before | what happens | issue |",
-        "|---|---|---|---|",
+        "| project | from | before | what happens | issue |",
+        "|---|---|---|---|---|",
     )
     for name, found in defects().items():
         for defect in found.defects:
-            yield f"| {name} | {', '.join(defect.fixed)} | {cell(defect.happens)} | {defect.issue} |"
+            since, fixed = ", ".join(defect.since), ", ".join(defect.fixed) or "no release yet"
+            yield f"| {name} | {since} | {fixed} | {cell(defect.happens)} | {defect.issue} |"
     yield from ("", "## Changes of Kubernetes", "", CHANGES)
     for minor, changed in changes()["kubernetes"].releases.items():
         yield from (

@@ -74,8 +74,8 @@ WRONG: dict[str, tuple[tuple[str, str], dict[str, Any], str]] = {
         ("trainer", "2.3.0"),
         {**OLD, "jobset": {**OLD_JOBSET, "managed": False}},
         (
-            "pairing/upgrade-order operators.jobset.version: trainer 2.3.0 needs 0.12.0 or newer of jobset, which others "
-            "install (managed: false)"
+            "pairing/upgrade-order operators.jobset.version: trainer 2.3.0 needs 0.12.0 or newer of jobset, which "
+            "others install (managed: false)"
         ),
     ),
     "digests of other images": (
