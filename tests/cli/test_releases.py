@@ -70,5 +70,6 @@ def test_changes_since_the_release_before():
     assert [change.says for change in changes_between("kueue", "0.19.0", "0.19.1")] == [
         change["says"] for change in changes if change["source"].endswith(("#13809", "#13737"))
     ]
-    assert changes_between("kueue", None, "0.19.2") == ()
+    assert changes_between("kueue", None, "0.19.2") == changes_between("kueue", "0.18.6", "0.19.2")
+    assert changes_between("kubernetes", "1.36", "1.37") == changes_between("kubernetes", None, "1.37.2") != ()
     assert changes_between("nobody", "1.0", "2.0") == ()

@@ -30,7 +30,7 @@ def changed_clusters(before: Specs, after: Specs) -> list[str]:
 
 
 def job_turns(before: Side, after: Side) -> tuple[tuple[JobTurn, ...], int]:
-    """Return the jobs whose verdict changes, and how many keep theirs on other nodes or for another reason."""
+    """Return the jobs whose verdict changes, those that never fit first, and how many others have another reason."""
     past = {(verdict.cluster, verdict.ask.name): verdict for verdict in before.verdicts}
     turns, reworded = [], 0
     for verdict in after.verdicts:
@@ -41,7 +41,7 @@ def job_turns(before: Side, after: Side) -> tuple[tuple[JobTurn, ...], int]:
             turns.append(JobTurn(verdict.cluster, verdict.ask.name, old.word, verdict.word, verdict.detail))
         else:
             reworded += old.detail != verdict.detail
-    return tuple(turns), reworded
+    return tuple(sorted(turns, key=lambda turn: turn.after != "never fits")), reworded
 
 
 def object_turns(before: Specs, after: Specs, clusters: Collection[str]) -> Iterator[ObjectTurn]:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
 from trainyard.base.findings import Finding, Path, did_you_mean
-from trainyard.base.versions import exact, order
+from trainyard.base.versions import exact, line, order
 from trainyard.change.upgrade.rules import ABSENT, DIGESTS, ORDER
 from trainyard.specs import Cluster
 from trainyard.specs.releases import Facts, Release, releases
 from trainyard.specs.sources import Source
-from trainyard.upstream.apiserver.catalog.releases import UNKNOWN, UNKNOWN_RELEASE, not_known
+from trainyard.upstream.apiserver.catalog.releases import CORE, UNKNOWN, UNKNOWN_RELEASE, not_known
 
 ARGOCD = "argo-cd"
 """The project whose release is a field of its own."""
@@ -85,7 +85,12 @@ def check_names(cluster: Cluster, name: str, source: Source, operator: str, vers
     """Yield an operator that is unknown or not on the cluster, or a release of it that is unknown."""
     facts = releases().get(operator)
     here = chosen(cluster)
-    if facts is None:
+    if operator == CORE:
+        message = (
+            f"Kubernetes is no operator; write kubernetes: {line(version)!r} into the file, then run synth and plan"
+        )
+        yield ABSENT.at(source, (CORE,), message)
+    elif facts is None:
         near = did_you_mean(operator, here)
         yield UNKNOWN.at(source, ("operators",), f"operator {operator!r} does not exist in Trainyard; {near}", key=True)
     elif operator not in here:

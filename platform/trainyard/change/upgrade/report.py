@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from trainyard.base.findings import Location
-from trainyard.base.system.data import schemas_dir
 from trainyard.change.upgrade.compare import Side, job_turns, object_turns
 from trainyard.change.upgrade.effects import Upgrade, Written
 from trainyard.change.upgrade.moves import Move, chosen, together
@@ -25,7 +24,7 @@ def report(
     reached: Sequence[str],
 ) -> Upgrade:
     """Return the effects of the moves on a cluster; `places` are their fields, `reached` the clusters that change."""
-    cluster, schemas = after.specs.clusters[name], schemas_dir(root)
+    cluster = after.specs.clusters[name]
     turns = tuple(object_turns(before.specs, after.specs, reached))
     heads = tuple(run_objects(root, reached))
     hardware = any(turn.folder == "hardware" for turn in turns)
@@ -37,7 +36,7 @@ def report(
             Written(place.file, place.line, move.operator, move.before, move.after, reached_by(move, reached, after))
             for move, place in zip(moves, places, strict=True)
         ),
-        steps=tuple(make_step(move, cluster, schemas, heads, hardware=hardware) for move in moves),
+        steps=tuple(make_step(move, cluster, root, heads, hardware=hardware) for move in moves),
         judged=len(after.verdicts),
         jobs=jobs,
         reworded=reworded,

@@ -6,10 +6,12 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from trainyard.base.findings import count_of
+from trainyard.base.system.data import schemas_dir
+from trainyard.base.versions import order
 from trainyard.change.upgrade.definitions import Definitions, compare_kinds, folder, kinds
 from trainyard.change.upgrade.effects import Step
 from trainyard.change.upgrade.moves import Move
-from trainyard.change.upgrade.runs import Head
+from trainyard.change.upgrade.runs import Head, used_fields
 from trainyard.render.operators.kueue import Kueue
 from trainyard.render.sizing.fabrics import fabric_type
 from trainyard.specs import Cluster
@@ -28,21 +30,27 @@ OTHERWISE = Upgrade(
 WEBHOOKS = "its webhooks have failurePolicy Fail, and Argo CD applies again what they refuse"
 
 
-def make_step(move: Move, cluster: Cluster, schemas: Path, heads: Collection[Head], *, hardware: bool) -> Step:
-    """Return the effects of a move on a cluster.
+def make_step(move: Move, cluster: Cluster, root: Path, heads: Collection[Head], *, hardware: bool) -> Step:
+    """Return the effects of a move on a cluster of the repository at `root`.
 
     `heads` are the objects of its runs; `hardware` says whether objects change that a person syncs.
     """
+    schemas = schemas_dir(root)
     facts = releases()[move.operator]
     found = compare_kinds(schemas, move.operator, move.known_before, move.after)
     known = upgrades().get(move.operator, OTHERWISE)
-    notes = () if move.back else changes_between(move.operator, move.before, move.after)
+    older, newer = sorted((move.before, move.after), key=order)
+    notes = changes_between(move.operator, older, newer)
     mine = [head for head in heads if is_of(move, head, schemas)]
     used = {(f"{head.group}/{head.kind}", head.version) for head in mine}
     return Step(
         move,
         found,
-        before=(*(note.says for note in notes if note.word == "before"), *first_steps(found, used)),
+        before=(
+            *(note.says for note in notes if note.word == "before" and not move.back),
+            *first_steps(found, used),
+            *users_of_lost_fields(root, found, mine),
+        ),
         changes=tuple(note_words(note) for note in notes if note.word != "before"),
         restarts=tuple(restarted(facts, cluster)) if move.managed else (),
         meanwhile="; ".join((known.meanwhile, *((WEBHOOKS,) if facts.webhooks else ()))),
@@ -81,6 +89,17 @@ def first_steps(found: Definitions, used: Collection[tuple[str, str]]) -> Iterat
                 f"the server refuses the new definition of {kind} while its status.storedVersions names {version}: "
                 f"write all {name} objects again in a version of both, or delete the definition if there are none"
             )
+
+
+def users_of_lost_fields(root: Path, found: Definitions, heads: Collection[Head]) -> Iterator[str]:
+    """Yield the runs whose objects have fields that the new release does not know, and so loses."""
+    lost: dict[str, list[str]] = {}
+    for kind, field in found.lost:
+        lost.setdefault(kind, []).append(field)
+    for head in (one for one in heads if one.kind in lost):
+        for field in used_fields(root, head, lost[head.kind])[:1]:
+            run = head.run.rpartition("/")[2]
+            yield f"end run {run} on {head.cluster}, whose {head.kind} has {field}, which the new release drops"
 
 
 def restarted(facts: Facts, cluster: Cluster) -> Iterator[str]:

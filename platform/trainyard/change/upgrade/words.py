@@ -33,7 +33,7 @@ def step_lines(step: Step, number: str) -> Iterator[str]:
     if not move.managed:
         yield f"  others install it (managed: false): have {move.operator} {move.after} installed, then merge this"
     yield from titled_lines("first", step.before)
-    yield from titled_lines("the new release", step.changes)
+    yield from titled_lines("taken back" if move.back else "the new release", step.changes)
     yield from titled_lines("kinds", (f"{kind} is new" for kind in step.definitions.added))
     if not step.definitions.read:
         yield "  kinds: not compared, since the API types of one of the releases are unknown; read upstream's notes"

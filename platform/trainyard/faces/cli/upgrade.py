@@ -40,7 +40,9 @@ def command(
     Say what changes for its jobs and objects, what restarts, and what cannot be undone. Where operators would not go
     together any more, nothing is written.
     """
+    from trainyard.base.errors import SpecError
     from trainyard.base.system import files
+    from trainyard.base.system.repository import cluster_file
     from trainyard.change.upgrade import words
     from trainyard.change.upgrade.edits import edited
     from trainyard.change.upgrade.moves import find_moves
@@ -48,7 +50,9 @@ def command(
     from trainyard.specs.load import read_repository
 
     loaded = read_repository(root)
-    name = cluster_of(cluster, loaded.specs.clusters)
+    name = cluster_of(cluster, [*loaded.specs.clusters, *names_of_broken(loaded)])
+    if name not in loaded.specs.clusters:
+        raise SpecError(f"{cluster_file(name)} has errors; fix them first: trainyard check {cluster_file(name)}")
     source = loaded.specs.sources[f"cluster/{name}"]
     moves, wrong = find_moves(loaded.specs.clusters[name], name, source, operator, version)
     if wrong:
@@ -73,6 +77,12 @@ def command(
     page("\n".join(words.lines(upgrade, everything=everything)))
     tell(upgrade, dry_run=dry_run)
     return 0
+
+
+def names_of_broken(loaded: Loaded) -> list[str]:
+    """Return the names of clusters that have a file which cannot be read."""
+    kinds = (key.partition("/") for key in loaded.broken)
+    return [name for kind, _, name in kinds if kind == "cluster"]
 
 
 def tell(upgrade: Upgrade, *, dry_run: bool) -> None:
@@ -129,15 +139,21 @@ def planned(
         found += check_stored(root, loaded.specs.sources[f"cluster/{name}"], moves)
         if any(item.is_error for item in found):
             return found, None
-        one, two = (side(root, one_side, reached) for one_side in (loaded, after))
+        one, two = side(root, loaded, reached), side(root, after, reached, notes=True)
     return found, report(root, name, moves, places, one, two, reached)
 
 
-def side(root: Path, loaded: Loaded, reached: Sequence[str]) -> Side:
-    """Return specs with the verdicts on the jobs of the clusters that are reached."""
+def side(root: Path, loaded: Loaded, reached: Sequence[str], *, notes: bool = False) -> Side:
+    """Return specs with the verdicts on the jobs of the clusters that are reached.
+
+    With `notes`, it is said which runs count and get no verdict, since a program that was not run makes their jobs.
+    """
     from trainyard.change.upgrade.compare import Side
     from trainyard.faces.cli._unrun_programs import verdicts_with_idle
     from trainyard.judge import preflight
 
     checked = preflight.check(loaded, root, only=reached)
-    return Side(loaded.specs, verdicts_with_idle(checked, root, (), reached)[1])
+    idle, found = verdicts_with_idle(checked, root, (), reached)
+    if notes:
+        idle.print_notes()
+    return Side(loaded.specs, found)

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from trainyard.base.versions import order
+from trainyard.base.versions import line, order
 from trainyard.specs.facts import read_facts
 from trainyard.specs.models.base import Spec, Text
 
@@ -34,7 +34,7 @@ class Change(Spec):
 
 
 class Changes(Spec):
-    """All that is known of one project, by the release that brought it."""
+    """All that is known of one project, by the release or the line of releases that brought it."""
 
     releases: Mapping[str, tuple[Change, ...]] = Field(default={})
 
@@ -48,12 +48,15 @@ def changes() -> Mapping[str, Changes]:
 def changes_between(project: str, before: str | None, after: str) -> tuple[Change, ...]:
     """Return the changes that a project's releases after one bring, up to another; empty where none is known.
 
-    With None as the one before, only what the release itself brought.
+    With None as the one before, those of the release's own line. A line, such as `1.37`, begins with its first release.
     """
     known = changes().get(project)
     if known is None:
         return ()
-    if before is None:
-        return known.releases.get(after, ())
-    passed = (release for release in known.releases if order(before) < order(release) <= order(after))
+    passed = (
+        release
+        for release in known.releases
+        if order(release) <= order(after)
+        and (line(release) == line(after) if before is None else order(release) > order(before))
+    )
     return tuple(change for release in sorted(passed, key=order) for change in known.releases[release])
