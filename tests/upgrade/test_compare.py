@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from conftest import ROOT
+from everything import OPERATORS, everything
 from make import CLUSTER, make_cluster, make_job_file, make_specs
 from trainyard.change.upgrade.compare import Side, changed_clusters, job_turns, object_turns
 from trainyard.judge import preflight
@@ -47,3 +48,26 @@ def test_objects_that_change_are_named_with_their_fields():
     words = {turn.word for turn in object_turns(new, more, ["test"])}
     assert words == {"adds", "changes"}
     assert {turn.word for turn in object_turns(more, new, ["test"])} == {"removes", "changes"}
+
+
+def test_nodes_are_drained_where_their_driver_changes():
+    """Other images of the Network Operator drain no node; a driver of NICs that it installs does."""
+    others = {name: how for name, how in OPERATORS.items() if name not in {"sriov-network-operator", "whereabouts"}}
+    found = {}
+    for driver in (None, "operator"):
+        system = {"distribution": "kubeadm", **({"nicDriver": driver} if driver else {})}
+        one, two = (
+            make_specs(
+                clusters={
+                    "test": everything(
+                        system=system,
+                        operators={**others, "network-operator": {"version": version}},
+                    )
+                }
+            )
+            for version in ("26.1.2", "26.4.1")
+        )
+        turns = list(object_turns(one, two, ["test"]))
+        assert any(turn.folder == "hardware" for turn in turns)
+        found[driver] = any(turn.driver for turn in turns)
+    assert found == {None: False, "operator": True}

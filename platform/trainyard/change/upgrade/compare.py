@@ -15,6 +15,9 @@ from trainyard.specs.sources import Specs
 SHOWN = 3
 """Fields of an object that are named."""
 
+HARDWARE = "hardware"
+"""Folder of what a person syncs, since it drains or reconfigures nodes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Side:
@@ -60,7 +63,17 @@ def object_turns(before: Specs, after: Specs, clusters: Collection[str]) -> Iter
                 key[1],
                 tuple(found[:SHOWN]),
                 max(0, len(found) - SHOWN),
+                driver=key[0] == HARDWARE and any(map(is_driver, found or key[1:])),
             )
+
+
+def is_driver(change: str) -> bool:
+    """Whether a field that differs is one of a driver of nodes.
+
+    >>> is_driver("spec.ofedDriver.version: a → b"), is_driver("spec.nvIpam.version: a → b")
+    (True, False)
+    """
+    return "driver" in change.partition(":")[0].lower()
 
 
 def objects(specs: Specs, cluster: str) -> Mapping[tuple[str, str], dict[str, Any]]:

@@ -48,6 +48,8 @@ class ObjectTurn:
     fields: tuple[str, ...] = ()
     """Fields that change, `spec.source.targetRevision: 0.18.6 → 0.19.2`; the first few."""
     more: int = 0
+    driver: bool = False
+    """Whether nodes get another driver by it, once somebody syncs it."""
 
 
 @dataclass(frozen=True, slots=True)

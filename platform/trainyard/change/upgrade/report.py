@@ -27,7 +27,7 @@ def report(
     cluster = after.specs.clusters[name]
     turns = tuple(object_turns(before.specs, after.specs, reached))
     heads = tuple(run_objects(root, reached))
-    hardware = any(turn.folder == "hardware" for turn in turns)
+    drivers = any(turn.driver for turn in turns)
     jobs, reworded = job_turns(before, after)
     sides = {"before": before.specs.clusters[name], "after": cluster}
     return Upgrade(
@@ -36,7 +36,7 @@ def report(
             Written(place.file, place.line, move.operator, move.before, move.after, reached_by(move, reached, after))
             for move, place in zip(moves, places, strict=True)
         ),
-        steps=tuple(make_step(move, cluster, root, heads, hardware=hardware) for move in moves),
+        steps=tuple(make_step(move, cluster, root, heads, drivers=drivers) for move in moves),
         judged=len(after.verdicts),
         jobs=jobs,
         reworded=reworded,

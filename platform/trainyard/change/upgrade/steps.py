@@ -30,10 +30,10 @@ OTHERWISE = Upgrade(
 WEBHOOKS = "its webhooks have failurePolicy Fail, and Argo CD applies again what they refuse"
 
 
-def make_step(move: Move, cluster: Cluster, root: Path, heads: Collection[Head], *, hardware: bool) -> Step:
+def make_step(move: Move, cluster: Cluster, root: Path, heads: Collection[Head], *, drivers: bool) -> Step:
     """Return the effects of a move on a cluster of the repository at `root`.
 
-    `heads` are the objects of its runs; `hardware` says whether objects change that a person syncs.
+    `heads` are the objects of its runs; `drivers` says whether nodes get another driver.
     """
     schemas = schemas_dir(root)
     facts = releases()[move.operator]
@@ -55,7 +55,7 @@ def make_step(move: Move, cluster: Cluster, root: Path, heads: Collection[Head],
         restarts=tuple(restarted(facts, cluster)) if move.managed else (),
         meanwhile="; ".join((known.meanwhile, *((WEBHOOKS,) if facts.webhooks else ()))),
         running=known.running,
-        drains=tuple(drained(known, cluster)) if hardware and move.managed else (),
+        drains=tuple(drained(known, cluster)) if drivers and move.managed else (),
         permanent=tuple(permanent(move, found)),
         runs=len({(head.cluster, head.run) for head in mine}),
     )
