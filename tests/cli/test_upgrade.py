@@ -129,3 +129,14 @@ def test_values_that_the_chart_does_not_read_stop_it(root: Path) -> None:
     done = upgrade(root, "test", "trainer", "2.2.1")
     assert (done.returncode, file.read_text("utf-8")) == (1, text)
     assert "[values/unknown]" in done.stdout + done.stderr
+
+
+def test_a_cluster_whose_file_has_errors_is_not_unknown(root: Path) -> None:
+    """It is named with the command that shows them, and so is Kubernetes, which is no operator."""
+    done = upgrade(root, "platform/clusters/test.yaml", "kubernetes", "1.36.2")
+    assert (done.returncode, "write kubernetes: '1.36' into the file" in done.stdout + done.stderr) == (1, True)
+    file = root / "platform/clusters/test.yaml"
+    file.write_text(file.read_text("utf-8") + "nonsense: 1\n", "utf-8")
+    done = upgrade(root, "test", "kueue", "0.19.2")
+    assert done.returncode == 2
+    assert "platform/clusters/test.yaml has errors; fix them first" in done.stderr
