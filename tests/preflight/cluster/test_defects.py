@@ -58,7 +58,8 @@ OTHERS: dict[str, tuple[str, str, str, dict[str, object], str | None]] = {
     "LWS whose defect no job here meets": ("lws", "0.9.0", "0.10.0", {}, None),
     "Trainer whose defect no job here meets": ("trainer", "2.2.1", "", {}, None),
     "MPI Operator of which no better release is known": ("mpi-operator", "0.8.0", "", {}, None),
-    "a GPU Operator that is too old anyway": ("gpu-operator", "26.3.3", "", {}, None),
+    "a GPU Operator whose defect no object here meets": ("gpu-operator", "26.3.3", "", {"managed": False}, None),
+    "a Kueue that is too old anyway": ("kueue", "0.15.4", "0.18.6", {}, None),
 }
 
 

@@ -83,6 +83,8 @@ class Oldest(Spec):
 
     version: Version
     why: Text
+    managed: StrictBool = False
+    """Whether it counts only where Trainyard installs the operator."""
 
 
 class Need(Spec):
@@ -258,6 +260,12 @@ class Facts(Spec):
     def decided_as(self, version: str) -> str | None:
         """Return the compared release as which a release is decided, the nearest one; None where none was compared."""
         return nearest(version, self.compared) if self.compared else None
+
+    def is_too_old(self, version: str, *, managed: bool = True) -> bool:
+        """Whether a release is older than the oldest that serves; `managed` says whether it is ours to install."""
+        if self.oldest is None or (self.oldest.managed and not managed):
+            return False
+        return order(version) < order(self.oldest.version)
 
     def prefix(self, values: Mapping[str, Any]) -> str | None:
         """Return the prefix of its device resources under a cluster's values, or None where it is not known."""

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from trainyard.base.documents import Path
 from trainyard.base.findings import Finding, Severity
 from trainyard.base.rules import Rule
-from trainyard.base.versions import order
 from trainyard.judge.preflight.subjects import CLUSTER
 from trainyard.render.operators.kuberay import KubeRay
 from trainyard.render.operators.kueue import Kueue, kueue_integrations
@@ -35,8 +34,8 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
     Releases that are too old anyway have a finding of their own.
     """
     for name, version, where in chosen(cluster):
-        facts = releases().get(name)
-        if facts is None or (facts.oldest and order(version) < order(facts.oldest.version)):
+        facts, choice = releases().get(name), cluster.operators.get(name)
+        if facts is None or facts.is_too_old(version, managed=choice is None or choice.managed):
             continue
         for defect in defects_of(name, version):
             better = defect.better_release(version, facts.releases)

@@ -141,7 +141,7 @@ def check_company(site: Site, source: Source) -> Iterator[Finding]:
 def is_too_old(name: str, choice: OperatorChoice) -> bool:
     """Whether a release is older than the oldest that serves at all, which is a finding of its own."""
     facts = releases().get(name)
-    return facts is not None and facts.oldest is not None and order(choice.version) < order(facts.oldest.version)
+    return facts is not None and facts.is_too_old(choice.version, managed=choice.managed)
 
 
 def check_definitions(cluster: Cluster, source: Source) -> Iterator[Finding]:

@@ -186,7 +186,8 @@ def check_version(
 
     `like` is the known release whose range counts, by default the nearest.
     """
-    if facts.oldest is not None and order(version) < order(facts.oldest.version):
+    choice = cluster.operators.get(name)
+    if facts.oldest and facts.is_too_old(version, managed=choice is None or choice.managed):
         message = f"{name} {version} is too old: {facts.oldest.why}; use {facts.oldest.version} or newer"
         yield TOO_OLD.at(source, path, message, source=facts.sources.get("oldest"))
     known = facts.near(like or version)
