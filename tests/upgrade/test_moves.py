@@ -68,7 +68,7 @@ WRONG: dict[str, tuple[tuple[str, str], dict[str, Any], str]] = {
     "an operator that is not there": (
         ("volcano", "1.15.1"),
         {},
-        "pairing/not-there operators: cluster 'test' has no operator 'volcano'; it has gpu-operator, jobset, kueue",
+        "pairing/not-there operators: cluster 'test' has no operator 'volcano'; there are: gpu-operator, jobset, kueue",
     ),
     "one that needs what others install": (
         ("trainer", "2.3.0"),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
-from trainyard.base.findings import Finding, Path, did_you_mean
+from trainyard.base.findings import Finding, Path, choices_text, did_you_mean
 from trainyard.base.versions import exact, line, order
 from trainyard.change.upgrade.rules import ABSENT, DIGESTS, ORDER
 from trainyard.specs import Cluster
@@ -16,6 +16,9 @@ from trainyard.upstream.apiserver.catalog.releases import CORE, UNKNOWN, UNKNOWN
 
 ARGOCD = "argo-cd"
 """The project whose release is a field of its own."""
+
+NAMED = 3
+"""Operators that a message lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +97,12 @@ def check_names(cluster: Cluster, name: str, source: Source, operator: str, vers
         near = did_you_mean(operator, here)
         yield UNKNOWN.at(source, ("operators",), f"operator {operator!r} does not exist in Trainyard; {near}", key=True)
     elif operator not in here:
-        message = f"cluster {name!r} has no operator {operator!r}; it has {', '.join(sorted(cluster.operators))}"
+        message = f"cluster {name!r} has no operator {operator!r}; {choices_text(sorted(cluster.operators), NAMED)}"
         yield ABSENT.at(source, ("operators",), message, key=True)
     elif facts.known_release(version) is None:
         path = version_path(operator)
-        fix = f"use {facts.nearest(version)}, or write unlisted into the file by hand"
+        near = facts.nearest(version) if order(version) > (0, 0, 0, 0) else facts.newest_first[0]
+        fix = f"use {near}, or write unlisted into the file by hand"
         yield UNKNOWN_RELEASE.at(source, path, not_known(operator, version, facts.releases), fix=fix)
 
 
