@@ -21,6 +21,7 @@ import docs_distributions  # noqa: E402
 import docs_fields  # noqa: E402
 import docs_first_sync  # noqa: E402
 import docs_gpus  # noqa: E402
+import docs_pairs  # noqa: E402
 import docs_pictures  # noqa: E402
 import docs_pitfalls  # noqa: E402
 import docs_rules  # noqa: E402
@@ -129,6 +130,7 @@ def pages() -> dict[Path, str]:
     made |= {"reference/shapes": docs_data.shapes(), "reference/releases": docs_data.operators(ROOT / "schemas")}
     made["first-sync"] = docs_first_sync.page(ROOT)
     made["reference/gpus"] = docs_gpus.page()
+    made["reference/pairing"] = docs_pairs.page(ROOT)
     made["reference/transports"] = docs_transports.page()
     made |= {"reference/kinds": docs_data.behaviours(), "reference/distributions": docs_distributions.page()}
     made |= {f"reference/{name}": docs_fields.page(name) for name in docs_fields.MODELS}

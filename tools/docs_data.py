@@ -159,12 +159,13 @@ def operators(schemas: Path) -> Iterator[str]:
         "",
         DEFECTS,
         "",
-        "| project | before | what happens | issue |",
-        "|---|---|---|---|",
+        "| project | from | before | what happens | issue |",
+        "|---|---|---|---|---|",
     )
     for name, found in defects().items():
         for defect in found.defects:
-            yield f"| {name} | {', '.join(defect.fixed)} | {cell(defect.happens)} | {defect.issue} |"
+            since, fixed = ", ".join(defect.since), ", ".join(defect.fixed) or "no release yet"
+            yield f"| {name} | {since} | {fixed} | {cell(defect.happens)} | {defect.issue} |"
     yield from ("", "## Changes of Kubernetes", "", CHANGES)
     for minor, changed in changes()["kubernetes"].releases.items():
         yield from (
@@ -199,13 +200,16 @@ def operator(facts: Facts) -> Iterator[str]:
     yield f"Namespace `{facts.namespace}`, Pod Security *{facts.pod_security}*; {where if place else 'no chart'}."
     yield ""
     for need in facts.needs:
-        where = f", with `{need.value}: true`" if need.value else ""
+        where = f", with `{need.value}: {need.equals or 'true'}`" if need.value else ""
         yield f"- Needs [`{need.operator}`](#{need.operator}){where}: {need.why} ({need.source})."
     yield from (
         f"- Not beside [`{exclude.operator}`](#{exclude.operator}): {exclude.why} ({exclude.source})."
         for exclude in facts.excludes
     )
     yield from (f"- Needed by clusters with {uses(need)}: {need.why} ({need.source})." for need in facts.needed_for)
+    for one in facts.since:
+        what = f"`{one.value}`" if one.value else f"The feature gate `{one.gate}`"
+        yield f"- {what} needs Kubernetes {one.kubernetes}: {one.why} ({one.source})."
     for bundle in facts.bundles:
         usual = "on" if bundle.default else "off"
         yield f"- Brings `{bundle.project}` along by `{bundle.switch}`, by default {usual} ({bundle.source})."

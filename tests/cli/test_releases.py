@@ -8,7 +8,7 @@ from typing import get_args
 from command import call
 from conftest import ROOT
 from trainyard.render.operators.listing import project
-from trainyard.specs.changes import Word
+from trainyard.specs.changes import Word, changes_between
 from trainyard.specs.releases import releases
 from trainyard.upstream.apiserver.catalog.releases import Shelf
 
@@ -54,9 +54,22 @@ def test_what_a_release_of_kubernetes_changes():
     said = call(ROOT, "releases", "kubernetes").stdout
     assert "changes in 1.37:" in said
     assert "ignored   Job spec.scheduling: the gate is alpha and off" in said
-    assert "changes in" not in call(ROOT, "releases", "kueue").stdout
+    assert "changes in" not in call(ROOT, "releases", "lws").stdout
     (found,) = json.loads(call(ROOT, "releases", "kubernetes", "-o", "json").stdout)
     newest, *older = found["releases"]
-    assert {change["word"] for change in newest["changes"]} == set(get_args(Word))
+    assert {change["word"] for change in newest["changes"]} == set(get_args(Word)) - {"before"}
     assert all(" v1.37." in change["source"] for change in newest["changes"])
     assert not any("changes" in release for release in older)
+
+
+def test_changes_since_the_release_before():
+    """Of releases that are left out between two known ones, the newer one has the changes too."""
+    (found,) = json.loads(call(ROOT, "releases", "kueue", "-o", "json").stdout)
+    changes = found["releases"][0]["changes"]
+    assert {"waitForPodsReady", "spec.leaderWorkerTemplate.size"} <= {change["field"] for change in changes}
+    assert [change.says for change in changes_between("kueue", "0.19.0", "0.19.1")] == [
+        change["says"] for change in changes if change["source"].endswith(("#13809", "#13737"))
+    ]
+    assert changes_between("kueue", None, "0.19.2") == changes_between("kueue", "0.18.6", "0.19.2")
+    assert changes_between("kubernetes", "1.36", "1.37") == changes_between("kubernetes", None, "1.37.2") != ()
+    assert changes_between("nobody", "1.0", "2.0") == ()

@@ -36,7 +36,7 @@ def checkout(tmp_path_factory) -> Path:
     (root / "tests/live").mkdir(parents=True)
     shutil.copy(ROOT / "tests/live/first_sync.json", root / "tests/live")
     (root / "docs").mkdir()
-    for name in ("docs/rules.md", "docs/argocd.md", "tests/pitfalls.yaml"):
+    for name in ("docs/rules.md", "docs/argocd.md", "tests/pitfalls.yaml", "tests/pairs.yaml"):
         shutil.copy(ROOT / name, root / name)
     for name in ("policies", "schemas"):
         (root / name).symlink_to(ROOT / name)

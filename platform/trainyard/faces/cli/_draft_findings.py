@@ -47,10 +47,15 @@ def show_new(findings: Iterable[Finding], standing: Iterable[Finding] = ()) -> b
     """Show what was not found before, and say whether an error is among it."""
     from trainyard.faces.cli._findings import show
 
-    known = {(finding.rule, finding.location, finding.message) for finding in standing}
-    new = [finding for finding in findings if (finding.rule, finding.location, finding.message) not in known]
+    new = new_ones(findings, standing)
     show(new)
     return any(finding.is_error for finding in new)
+
+
+def new_ones(findings: Iterable[Finding], standing: Iterable[Finding]) -> list[Finding]:
+    """Return the findings that were not found before."""
+    known = {(finding.rule, finding.location, finding.message) for finding in standing}
+    return [finding for finding in findings if (finding.rule, finding.location, finding.message) not in known]
 
 
 def nothing() -> int:

@@ -82,10 +82,22 @@ def change_lines(projects: list[dict[str, Any]]) -> Iterator[str]:
                 yield f"  {change['word']:<9} {where}: {change['says']}{gate}"
 
 
+MET = {
+    "always": "",
+    "topology": " (clusters with topology)",
+    "pods": " (where Kueue manages single pods)",
+    "kueue": " (clusters with queues of Kueue)",
+    "volcano": " (clusters with queues of Volcano)",
+    "batch-scheduler": " (with a batchScheduler of KubeRay)",
+    "others": " (no object that Trainyard renders)",
+}
+
+
 def defect_line(project: str, defect: Defect) -> str:
     """Return a defect in words: the project, the first releases without it, what happens, where it is told."""
-    met = {"always": "", "topology": " (clusters with topology)", "pods": " (where Kueue manages single pods)"}
-    return f"{project} before {' and '.join(defect.fixed)}: {defect.happens}{met[defect.meets]}; {defect.issue}"
+    since = f" from {' and '.join(defect.since)}" if defect.since else ""
+    fixed = f" before {' and '.join(defect.fixed)}" if defect.fixed else ""
+    return f"{project}{since}{fixed}: {defect.happens}{MET[defect.meets]}; {defect.issue}"
 
 
 def kubernetes(release: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from trainyard.base.versions import order
 from trainyard.render.operators import operators
-from trainyard.specs.changes import Change, changes_of
+from trainyard.specs.changes import Change, changes_between
 from trainyard.specs.releases import Facts, releases
 from trainyard.upstream.apiserver.catalog.releases import CORE, Shelf
 
@@ -37,7 +37,10 @@ def project(name: str, facts: Facts | None, shelf: Shelf) -> dict[str, Any]:
         "name": name,
         "use": use,
         "chart": {"repository": chart.repository, "name": chart.name} if chart else None,
-        "releases": [release(version, facts, changes_of(name, version)) for version in known],
+        "releases": [
+            release(version, facts, changes_between(name, before, version))
+            for version, before in zip(known, [*known[1:], None], strict=True)
+        ],
     }
 
 

@@ -30,7 +30,7 @@ def drivers(site: Site) -> Iterator[Prerequisite]:
             f"storage driver `{storage.provisioner}` runs on all nodes" + (f" ({said})" if said else ""),
             f"it makes and mounts the volumes of class {name}",
             ("drivers", storage.provisioner) if said else ("storage", name, "provisioner"),
-            f"install it, as {source(storage.driver)} says" if storage.driver else "install it",
+            how_to_install(storage.driver),
             CsiDriver(storage.provisioner, tuple(cluster.pools)),
         )
         if storage.driver and storage.driver.nodes:
@@ -41,6 +41,13 @@ def drivers(site: Site) -> Iterator[Prerequisite]:
                 f"see {source(storage.driver)}",
                 look=f"start a pod with a volume of class {name}",
             )
+
+
+def how_to_install(driver: Driver | None) -> str:
+    """Return how somebody installs a driver."""
+    if driver is None:
+        return "install it"
+    return f"install it, as {source(driver)} says" + (f"; {driver.install}" if driver.install else "")
 
 
 def classes(site: Site) -> Iterator[Prerequisite]:

@@ -8,12 +8,14 @@ from typing import Literal
 
 from pydantic import Field
 
+from trainyard.base.versions import line, order
 from trainyard.specs.facts import read_facts
 from trainyard.specs.models.base import Spec, Text
 
-Word = Literal["refused", "accepted", "ignored", "served", "removed", "default", "nodes"]
-"""What becomes of what is named: the server refuses it from then on, accepts it, leaves it out without a word, serves
-the kind, serves it no more, gives another default, or nodes treat pods in another way."""
+Word = Literal["before", "refused", "accepted", "ignored", "served", "removed", "default", "nodes"]
+"""What becomes of what is named: something must be done before the update, the server refuses it from then on, accepts
+it, leaves it out without a word, serves the kind, serves it no more, gives another default, or nodes treat pods in
+another way."""
 
 
 class Change(Spec):
@@ -32,7 +34,7 @@ class Change(Spec):
 
 
 class Changes(Spec):
-    """All that is known of one project, by the release that brought it."""
+    """All that is known of one project, by the release or the line of releases that brought it."""
 
     releases: Mapping[str, tuple[Change, ...]] = Field(default={})
 
@@ -43,7 +45,18 @@ def changes() -> Mapping[str, Changes]:
     return read_facts(__name__, Changes, "changes")
 
 
-def changes_of(project: str, release: str) -> tuple[Change, ...]:
-    """Return the differences of a project's release to the one before; empty where none is known."""
+def changes_between(project: str, before: str | None, after: str) -> tuple[Change, ...]:
+    """Return the changes that a project's releases after one bring, up to another; empty where none is known.
+
+    With None as the one before, those of the release's own line. A line, such as `1.37`, begins with its first release.
+    """
     known = changes().get(project)
-    return () if known is None else known.releases.get(release, ())
+    if known is None:
+        return ()
+    passed = (
+        release
+        for release in known.releases
+        if order(release) <= order(after)
+        and (line(release) == line(after) if before is None else order(release) > order(before))
+    )
+    return tuple(change for release in sorted(passed, key=order) for change in known.releases[release])

@@ -77,6 +77,8 @@ class Driver(Spec):
     """Parameter with mount options, one of which gives all files one SELinux label; default: files have no labels."""
     nodes: Text | None = None
     """What the nodes need beside the driver's own pods, in words."""
+    install: Text | None = None
+    """What whoever installs it has to set, as in `with Rook 1.20 or newer, set ...`."""
 
     def missing(self, given: Mapping[str, str]) -> Iterator[str]:
         """Yield the parameters that a class with these lacks, in words."""

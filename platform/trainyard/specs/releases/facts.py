@@ -83,6 +83,8 @@ class Oldest(Spec):
 
     version: Version
     why: Text
+    managed: StrictBool = False
+    """Whether it counts only where Trainyard installs the operator."""
 
 
 class Need(Spec):
@@ -91,12 +93,32 @@ class Need(Spec):
     operator: Name
     value: Text | None = None
     """Path of a switch in the chart's values with which alone this counts."""
+    equals: Text | None = None
+    """What that value must be, where it is no switch."""
+    unless: dict[Text, Any] = Field(default={})
+    """Values by path, any of which takes the need away."""
     why: Text
     source: Text
 
     def counts(self, values: Mapping[str, Any]) -> bool:
         """Whether it holds under a cluster's values."""
-        return self.value is None or lookup(values, self.value) is True
+        if any(lookup(values, path) == other for path, other in self.unless.items()):
+            return False
+        return self.value is None or lookup(values, self.value) == (True if self.equals is None else self.equals)
+
+
+class Since(Spec):
+    """A chart's switch, or a feature gate of the operator, that has no effect before a minor version of Kubernetes."""
+
+    value: Text | None = None
+    """Path of a switch in the chart's values."""
+    gate: Text | None = None
+    """Kueue only: name of a feature gate."""
+    kubernetes: Text
+    """The first minor version with which it works."""
+    why: Text
+    """What it needs of Kubernetes, as in `it makes a MutatingAdmissionPolicy`."""
+    source: Text
 
 
 class Use(Spec):
@@ -226,6 +248,8 @@ class Facts(Spec):
     excludes: tuple[Need, ...] = ()
     needed_for: tuple[Use, ...] = ()
     bundles: tuple[Bundle, ...] = ()
+    since: tuple[Since, ...] = ()
+    """Switches and gates that need a newer Kubernetes than the operator itself."""
     optional_values: tuple[Text, ...] = ()
     """Paths of chart values that the chart reads but its defaults only mention."""
     compared: dict[Version, Compared] = Field(default={})
@@ -236,6 +260,12 @@ class Facts(Spec):
     def decided_as(self, version: str) -> str | None:
         """Return the compared release as which a release is decided, the nearest one; None where none was compared."""
         return nearest(version, self.compared) if self.compared else None
+
+    def is_too_old(self, version: str, *, managed: bool = True) -> bool:
+        """Whether a release is older than the oldest that serves; `managed` says whether it is ours to install."""
+        if self.oldest is None or (self.oldest.managed and not managed):
+            return False
+        return order(version) < order(self.oldest.version)
 
     def prefix(self, values: Mapping[str, Any]) -> str | None:
         """Return the prefix of its device resources under a cluster's values, or None where it is not known."""

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.base.documents import Path
 from trainyard.base.findings import Finding, Severity
 from trainyard.base.rules import Rule
-from trainyard.base.versions import order
 from trainyard.judge.preflight.subjects import CLUSTER
+from trainyard.render.operators.kuberay import KubeRay
 from trainyard.render.operators.kueue import Kueue, kueue_integrations
 from trainyard.specs import Cluster
 from trainyard.specs.defects import Defect, defects_of
 from trainyard.specs.releases import releases
+from trainyard.specs.releases.facts import lookup
 from trainyard.specs.sources import Source
 
 DEFECT = Rule(
@@ -27,23 +29,39 @@ DEFECT = Rule(
 
 @CLUSTER.check()
 def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
-    """Yield the defects of operators' releases that the cluster meets, but for releases that are too old anyway."""
-    for name, choice in cluster.operators.items():
-        facts = releases().get(name)
-        if facts and facts.oldest and order(choice.version) < order(facts.oldest.version):
+    """Yield the defects of releases that the cluster meets and that a known release lacks.
+
+    Releases that are too old anyway have a finding of their own.
+    """
+    for name, version, where in chosen(cluster):
+        facts, choice = releases().get(name), cluster.operators.get(name)
+        if facts is None or facts.is_too_old(version, managed=choice is None or choice.managed):
             continue
-        for defect in defects_of(name, choice.version):
-            if is_met(cluster, defect):
-                better = defect.better_release(choice.version)
-                message = f"{name} {choice.version} has a known defect: {defect.happens}; use {better}"
-                where = ("operators", name, "version")
+        for defect in defects_of(name, version):
+            better = defect.better_release(version, facts.releases)
+            if better is not None and is_met(cluster, defect):
+                message = f"{name} {version} has a known defect: {defect.happens}; use {better}"
                 yield DEFECT.at(source, where, message, source=f"{defect.source}; {defect.issue}")
+
+
+def chosen(cluster: Cluster) -> Iterator[tuple[str, str, Path]]:
+    """Yield the operators of a cluster and its Argo CD, each with its release and the field that has it."""
+    for name, choice in cluster.operators.items():
+        yield name, choice.version, ("operators", name, "version")
+    yield "argo-cd", cluster.argocd.version, ("argocd", "version")
 
 
 def is_met(cluster: Cluster, defect: Defect) -> bool:
     """Whether a cluster meets a defect of a release that it runs."""
-    if defect.meets == "topology":
-        return bool(cluster.topology)
-    if defect.meets == "pods":
-        return Kueue.name in cluster.operators and "pod" in kueue_integrations(cluster)
+    match defect.meets:
+        case "topology":
+            return bool(cluster.topology)
+        case "pods":
+            return Kueue.name in cluster.operators and "pod" in kueue_integrations(cluster)
+        case "kueue" | "volcano":
+            return bool(cluster.queues_of(defect.meets))
+        case "batch-scheduler":
+            return bool(lookup(cluster.operators[KubeRay.name].values, "batchScheduler.name"))
+        case "others":
+            return False
     return True

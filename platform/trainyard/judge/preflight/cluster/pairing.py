@@ -16,7 +16,7 @@ from trainyard.render.operators.install import bundlers, ceded_definitions, site
 from trainyard.render.operators.kueue import Kueue, frameworks, kueue_integrations, shares_fairly
 from trainyard.render.sizing.fabrics import fabric_type
 from trainyard.render.sizing.fabrics.rails import attach, has_verbs
-from trainyard.specs import Cluster
+from trainyard.specs import Cluster, OperatorChoice
 from trainyard.specs.releases import releases
 from trainyard.specs.releases.facts import lookup
 from trainyard.specs.shapes import is_known_shape
@@ -131,11 +131,17 @@ def check_company(site: Site, source: Source) -> Iterator[Finding]:
             beside = [("operators", need.operator)]
             yield EXCLUDES.at(source, site.at, message, key=True, source=need.source, shared=beside)
     for name, oldest in site.release.at_least.items():
-        if name in chosen and order(chosen[name].version) < order(oldest):
+        if name in chosen and order(chosen[name].version) < order(oldest) and not is_too_old(name, chosen[name]):
             message = f"{site.name} works with {name} {oldest} or newer, but {chosen[name].version} is chosen"
             path: Path = ("operators", name, "version")
             own: Path = (*site.at, "version")
             yield AT_LEAST.at(source, path, message, source=site.release.source, shared=[own])
+
+
+def is_too_old(name: str, choice: OperatorChoice) -> bool:
+    """Whether a release is older than the oldest that serves at all, which is a finding of its own."""
+    facts = releases().get(name)
+    return facts is not None and facts.is_too_old(choice.version, managed=choice.managed)
 
 
 def check_definitions(cluster: Cluster, source: Source) -> Iterator[Finding]:

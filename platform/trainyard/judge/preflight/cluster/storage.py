@@ -115,6 +115,7 @@ class Declared:
             return
         found = self.storage.driver
         needs = f"; nodes need {found.nodes}" if found and found.nodes else ""
+        needs += f"; {found.install}" if found and found.install else ""
         unused = set(cluster.drivers) - {storage.provisioner for storage in cluster.storage.values()}
         near = did_you_mean(provisioner, unused)
         hint = near if near.startswith("did you mean") else "install it, and add it to drivers"

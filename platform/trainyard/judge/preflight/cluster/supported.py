@@ -11,8 +11,10 @@ from trainyard.base.versions import order
 from trainyard.render.operators import operators
 from trainyard.render.operators.base import Site
 from trainyard.render.operators.install import sites
+from trainyard.render.operators.kueue import Kueue, gates
 from trainyard.specs import Cluster
 from trainyard.specs.releases import Facts, release
+from trainyard.specs.releases.facts import lookup
 from trainyard.specs.sources import Source
 from trainyard.upstream.apiserver.catalog.releases import UNKNOWN, UNKNOWN_RELEASE, not_known
 
@@ -55,6 +57,15 @@ TOO_OLD = Rule(
     source=DOCS,
     layer="pairing",
 )
+NO_EFFECT = Rule(
+    id="pairing/kubernetes-value",
+    title="A chart's switch or a feature gate works on the cluster's Kubernetes.",
+    why="the API that it needs is not there, so it has no effect, or the operator does not start",
+    fix="remove the value, or update Kubernetes first",
+    source=DOCS,
+    layer="pairing",
+    severity=Severity.WARNING,
+)
 KUBERNETES = Rule(
     id="pairing/kubernetes",
     title="An operator's release supports the cluster's Kubernetes.",
@@ -73,6 +84,7 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
     for site in sites(cluster):
         yield from check_release(site, source)
         yield from check_kinds(site, source)
+        yield from check_since(site, source)
 
 
 def check_names(cluster: Cluster, source: Source) -> Iterator[Finding]:
@@ -137,6 +149,20 @@ def check_kinds(site: Site, source: Source) -> Iterator[Finding]:
     yield UNREAD.at(source, (*site.at, "version"), message, fix=unread_fix(site))
 
 
+def check_since(site: Site, source: Source) -> Iterator[Finding]:
+    """Yield switches and gates of an operator that are on and need a newer Kubernetes than the cluster's."""
+    on = {name for name, enabled in gates(site.cluster).items() if enabled} if site.name == Kueue.name else set()
+    for one in site.facts.since:
+        if order(site.cluster.minor) >= order(one.kubernetes):
+            continue
+        newer = f"needs Kubernetes {one.kubernetes}, but the cluster runs {site.cluster.minor}: {one.why}; remove it"
+        if one.value is not None and lookup(site.choice.values, one.value) is True:
+            path: Path = (*site.at, "values", *one.value.split("."))
+            yield NO_EFFECT.at(source, path, f"{one.value} {newer}", source=one.source)
+        if one.gate is not None and one.gate in on:
+            yield NO_EFFECT.at(source, (*site.at, "values"), f"Kueue's gate {one.gate} {newer}", source=one.source)
+
+
 def unread_fix(site: Site) -> str:
     """Return the fix for a chart, or for manifests, that nobody has read."""
     if site.facts.chart is None:
@@ -160,7 +186,8 @@ def check_version(
 
     `like` is the known release whose range counts, by default the nearest.
     """
-    if facts.oldest is not None and order(version) < order(facts.oldest.version):
+    choice = cluster.operators.get(name)
+    if facts.oldest and facts.is_too_old(version, managed=choice is None or choice.managed):
         message = f"{name} {version} is too old: {facts.oldest.why}; use {facts.oldest.version} or newer"
         yield TOO_OLD.at(source, path, message, source=facts.sources.get("oldest"))
     known = facts.near(like or version)
