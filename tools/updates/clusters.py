@@ -42,7 +42,7 @@ def trainyard(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 def judged(root: Path) -> Findings:
     """Return all findings on a repository."""
-    found = json.loads(trainyard(root, "check", "--output", "json").stdout)["findings"]
+    found = json.loads(trainyard(root, "check", "-o", "json").stdout)["findings"]
     return Counter(
         (
             finding["severity"],
