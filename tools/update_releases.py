@@ -21,7 +21,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "platform"), str(ROOT / "tools")]
 
 from schemas import LOCK, Lock, read  # noqa: E402  # after the path is set
+from schemas_charts import BUNDLED  # noqa: E402
 from schemas_sources import release as release_of_tag  # noqa: E402
+from trainyard.base.system.vendored import CHARTS  # noqa: E402
 from trainyard.base.versions import order  # noqa: E402
 from updates import changes, clusters, facts, files, registries  # noqa: E402
 from updates.collect import Collected  # noqa: E402
@@ -62,16 +64,19 @@ def update(args: argparse.Namespace) -> int:
                 project for project in all_projects(root, lock) if project.name in (args.only or [project.name])
             ]
             answers = from_folder(args.folder, projects) if args.folder else registries.newer(projects)
-        for answer in answers:
-            print(told(answer), flush=True)
+        for line in sorted({told(answer) for answer in answers}):
+            print(line, flush=True)
         wanted = [answer for answer in answers if answer.newest and answer.has_files]
         if args.list or not wanted:
             return 0
-        with step("making a branch"):
+        with step("making the branch"):
             refuse_branch(root, args.branch)
         with work_tree(root, scratch / "tree") as tree:
             report = Report(answers, [])
             learn(report, wanted, lock, tree, scratch, args.folder)
+            if not report.learned:
+                print(report.text() + "nothing was imported")
+                return 0
             for question in args.ask:
                 with step(f"asking {question}"):
                     report.asked += run([sys.executable, "tools/oracles/agree.py", question], tree).splitlines()
@@ -143,6 +148,9 @@ def learn(report: Report, wanted: list[Answer], lock: Lock, tree: Path, scratch:
         for answer in wanted if folder is None else ():
             collected.add(answer.project, str(answer.newest), trees[answer.project.name], lock)
         collected.finish() if folder is None else None
+        wanted = list(with_charts(wanted, lock, collected.folder, report))
+    if not wanted:
+        return
     with step("importing API types and charts"):
         importing(tree, collected.folder, wanted, scratch)
     for answer in wanted:
@@ -156,7 +164,7 @@ def learn(report: Report, wanted: list[Answer], lock: Lock, tree: Path, scratch:
                     file, answer.project, learned.new, trees.get(learned.project), place or Path("none")
                 )
         with step(f"comparing {learned.project} {learned.new}"):
-            learned.changes = list(compared(learned, lock, tree, collected.folder, older))
+            learned.changes = [*of_types(learned, lock, tree), *of_charts(learned, lock, tree, collected.folder, older)]
         report.learned.append(learned)
     with step("writing the pages"):
         pages(tree)
@@ -179,6 +187,24 @@ def fetch(wanted: list[Answer], lock: Lock, scratch: Path) -> tuple[dict[str, fi
         if any(entry["project"] == project.name for chart in lock["charts"].values() for entry in chart.values()):
             older.add(project, project.known, files.of_release(answer, project.known, scratch), lock)
     return trees, older.folder
+
+
+def with_charts(wanted: list[Answer], lock: Lock, folder: Path, report: Report) -> Iterator[Answer]:
+    """Yield the releases whose charts are there, if they have their own; nobody could install the others."""
+    for answer in wanted:
+        project = answer.project
+        place = tree_folder(folder / CHARTS / project.name, str(answer.newest)) or Path("none")
+        lacking = [
+            name
+            for name, releases in lock["charts"].items()
+            for release, entry in releases.items()
+            if entry["project"] == project.name and release == project.known
+            if entry.get("published") != BUNDLED and not (place / name).is_dir()
+        ]
+        if lacking:
+            report.left.append(f"{project.name} {answer.newest}: its chart {', '.join(lacking)} could not be had")
+        else:
+            yield answer
 
 
 def importing(tree: Path, folder: Path, wanted: list[Answer], scratch: Path) -> None:
@@ -208,20 +234,25 @@ def tree_folder(folder: Path, release: str) -> Path | None:
     return next((place for place in places if release_of_tag(place.name) == release), None)
 
 
-def compared(learned: Learned, lock: Lock, tree: Path, new: Path, older: Path | None) -> Iterator[changes.Change]:
-    """Yield what a release changes: its API types, the values of its charts, its webhooks."""
+def of_types(learned: Learned, lock: Lock, tree: Path) -> Iterator[changes.Change]:
+    """Yield what a release changes in API types."""
     typed = [release for release in lock["projects"].get(learned.project, {}) if order(release) < order(learned.new)]
     if typed and (tree / "schemas" / learned.project / learned.new).is_dir():
         yield from changes.of_types(tree / "schemas", learned.project, max(typed, key=order), learned.new)
+
+
+def of_charts(learned: Learned, lock: Lock, tree: Path, new: Path, older: Path | None) -> Iterator[changes.Change]:
+    """Yield what a release changes in the values and webhooks of its charts."""
+    now, values = read(tree / "schemas" / LOCK)["charts"], tree / "schemas" / CHARTS
+    place = tree_folder(new / CHARTS / learned.project, learned.new)
+    before = tree_folder((older or new) / CHARTS / learned.project, learned.old)
     for chart, releases in lock["charts"].items():
-        known = [release for release, entry in releases.items() if entry["project"] == learned.project]
-        place = tree_folder(new / "charts" / learned.project, learned.new)
-        if known and place is not None and (place / chart).is_dir():
-            values = tree / "schemas" / "charts" / chart
-            old = max(known, key=order)
-            yield from changes.of_values(chart, values / f"{old}.yaml", values / f"{learned.new}.yaml")
-            before = tree_folder((older or new) / "charts" / learned.project, learned.old)
-            yield from changes.of_webhooks(chart, before / chart if before else None, place / chart)
+        added = now[chart].keys() - releases.keys()
+        if not added or now[chart][min(added)]["project"] != learned.project or place is None:
+            continue
+        old, version = (max(known, key=order) for known in (releases, added))
+        yield from changes.of_values(chart, values / chart / f"{old}.yaml", values / chart / f"{version}.yaml")
+        yield from changes.of_webhooks(chart, before / chart if before else None, place / chart)
 
 
 def pages(tree: Path) -> None:
@@ -241,10 +272,10 @@ def try_out(learned: Learned, tree: Path, before: clusters.Findings) -> None:
         return
     for cluster in moved:
         clusters.move(tree, learned.project, cluster, learned.new)
+    clusters.trainyard(tree, "synth")
     after = clusters.judged(tree)
     learned.clusters = [Path(cluster.file).stem for cluster in moved]
     learned.appeared, learned.gone = after - before, before - after
-    clusters.trainyard(tree, "synth")
     learned.objects = dict(clusters.rendered_changes(tree))
     run(["git", "checkout", "--quiet", "--", "."], tree)
     run(["git", "clean", "--quiet", "--force", "-d", "--", "generated"], tree)

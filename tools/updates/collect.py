@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from schemas_yaml import load_all
+from schemas_yaml import load, load_all
 from trainyard.base.versions import order
 from trainyard.upstream.apiserver.catalog.crd import is_crd
 from updates.files import Tree
@@ -79,6 +79,8 @@ class Collected:
         for file in held:
             write(self.folder / "charts" / project.name / tag / name / file.removeprefix(f"{path}/"), tree.read(file))
         version = f"v{release}" if known["version"].startswith("v") else release
+        if known["version"].removeprefix("v") != project.known:
+            version = str(load(tree.read(f"{path}/Chart.yaml").decode())["version"])
         said = {"project": project.name, "chart": name, "published at": known.get("published", "")}
         said |= {"published version": version, "repository": project.repository, "tag": tag}
         self.rows["charts"].append({**said, "commit": (tree.commit or "")[:12], "path": path})

@@ -30,23 +30,25 @@ def add_release(file: Path, project: Project, release: str, tree: Tree | None, c
         return []
     before = max(known, key=order)
     entry = {key: value for key, value in known[before].items() if key != "source"}
-    bounds, source = kubernetes_of(project, release, tree, charts)
+    patch = line(release) == line(before)
+    bounds, source = (None, "") if patch else kubernetes_of(project, release, tree, charts)
     if bounds is not None:
         entry["kubernetes"] = bounds
     carried = [key for key in entry if key != "kubernetes" or bounds is None]
+    why = f"assumed as in {before}" + (", of which it is a patch" if patch else "")
     repository = (
         f"{project.repository} {project.tag_of(release)}" if project.repository else f"{project.name} {release}"
     )
-    said = [f"{repository} {source}"] if source else []
-    said += [f"{', '.join(carried)} assumed as in {before}"] if carried else []
-    entry["source"] = "; ".join(said) or f"{repository}, of which nothing but its number was read"
+    said = [f"{repository} {source}" if source else repository]
+    said += [f"{', '.join(carried)} {why}"] if carried else []
+    entry["source"] = "; ".join(said)
     start = TOP.search(text)
     if start is None:
         raise ValueError(f"{file.name} has no releases")
     end = NEXT.search(text, start.end())
     at = end.start() if end else len(text)
     file.write_text(text[:at] + written(release, entry) + text[at:], encoding="utf-8", newline="\n")
-    return [f"{project.name} {release}: {', '.join(carried)} assumed as in {before}; read them"] if carried else []
+    return [f"{project.name} {release}: {', '.join(carried)} {why}; read them"] if carried else []
 
 
 def written(release: str, entry: dict[str, Any]) -> str:

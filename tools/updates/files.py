@@ -15,7 +15,9 @@ from updates.registries import HOST, Answer, printed
 class Tree(Protocol):
     """The files of a repository at one commit, by their paths in it."""
 
-    commit: str | None
+    @property
+    def commit(self) -> str | None:
+        """Return the commit, where it is known."""
 
     def names(self) -> list[str]:
         """Return the paths of all files."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -50,6 +51,8 @@ class Report:
     appeared: Findings = field(default_factory=Findings)
     """Findings on clusters as they are that come with the import alone."""
     gone: Findings = field(default_factory=Findings)
+    left: list[str] = field(default_factory=list)
+    """Releases that exist and were not imported, each with the reason."""
     asked: list[str] = field(default_factory=list)
     """Tables of the real programs that were asked."""
 
@@ -77,15 +80,24 @@ class Report:
 
     def registries(self) -> Iterator[str]:
         """Yield what registries list that was not imported, and those that could not be asked."""
-        newer = [answer for answer in self.answers if answer.newest and not answer.has_files]
-        silent = [answer for answer in self.answers if answer.error]
-        if newer:
-            yield from ("", "## Not imported", "")
-            for answer in newer:
-                yield f"- {answer.project.name} {answer.newest}: {answer.registry} lists it and has none of its files."
+        without = [answer for answer in self.answers if answer.newest and not answer.has_files]
+        left = [
+            f"{answer.project.name} {answer.newest}: {answer.registry} lists it, without files" for answer in without
+        ]
+        if left or self.left:
+            yield from ("", "## Not imported", "", *(f"- {reason}" for reason in [*left, *self.left]))
+        silent: dict[str, list[str]] = {}
+        for answer in self.answers:
+            if answer.error:
+                silent.setdefault(f"{answer.registry}: {reason_of(answer)}", []).append(answer.project.name)
         if silent:
             yield from ("", "## Not asked", "")
-            yield from (f"- {answer.project.name}: {answer.registry}: {answer.error}" for answer in silent)
+            yield from (f"- {why}: {', '.join(names)}" for why, names in silent.items())
+
+
+def reason_of(answer: Answer) -> str:
+    """Return why a registry could not be asked, without the address of one repository."""
+    return re.sub(r"'\S+': ", "", answer.error)
 
 
 def of_release(release: Learned) -> Iterator[str]:
@@ -97,10 +109,10 @@ def of_release(release: Learned) -> Iterator[str]:
     for title, words in SECTIONS:
         chosen = [change for change in release.changes if change.word in words]
         if chosen:
-            yield from ("", f"### {title}", "")
-            yield from (line(change) for change in chosen[:LINES])
-            if len(chosen) > LINES:
-                yield f"- and {len(chosen) - LINES} more"
+            lines = list(grouped(chosen))
+            yield from ("", f"### {title}", "", *lines[:LINES])
+            if len(lines) > LINES:
+                yield f"- and {len(lines) - LINES} more"
     if not release.changes:
         yield from ("", "Neither its API types nor the values of its charts changed.")
     yield from ("", "### Our clusters with it", "")
@@ -114,9 +126,17 @@ def of_release(release: Learned) -> Iterator[str]:
     yield from findings(release.appeared, release.gone, "Nothing is judged otherwise.")
 
 
-def line(change: Change) -> str:
-    """Return a change as a line of a list."""
-    return f"- {change.word}: {change.where}" + (f": {change.says}" if change.says else "")
+def grouped(changes: Iterable[Change]) -> Iterator[str]:
+    """Yield a line for each change; one that a kind has in several places, as templates do, is told once."""
+    places: dict[tuple[str, str, str, str], list[str]] = {}
+    for change in changes:
+        kind, _, path = change.where.rpartition(" ")
+        name = path.partition(".")[0]
+        last = ".".join(path.split(".")[-2:])
+        places.setdefault((change.word, f"{kind} {name}", last, change.says), []).append(change.where)
+    for (word, _, _, says), found in places.items():
+        more = f" and {len(found) - 1} more places" if len(found) > 1 else ""
+        yield f"- {word}: {found[0]}{more}" + (f": {says}" if says else "")
 
 
 def findings(appeared: Findings, gone: Findings, none: str) -> Iterator[str]:
