@@ -65,11 +65,7 @@ def schema(folder: Path, kind: Mapping[str, Any]) -> dict[str, Any]:
 def of_nodes(where: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
     """Yield the differences of a node of a schema and of all below it; of what is new or gone only the topmost."""
     yield from of_rules(where, old, new)
-    for keyword in LIMITS:
-        if old.get(keyword) != new.get(keyword):
-            yield Change(
-                "limit", where, f"{keyword}: {shown(old.get(keyword, NONE))} → {shown(new.get(keyword, NONE))}"
-            )
+    yield from of_limits(where, old, new)
     if old.get("default", NONE) != new.get("default", NONE):
         yield Change("default", where, f"{shown(old.get('default', NONE))} → {shown(new.get('default', NONE))}")
     before, after = dict(children(old)), dict(children(new))
@@ -81,6 +77,19 @@ def of_nodes(where: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iter
             yield Change("removed field", place)
         else:
             yield from of_nodes(place, before[step], after[step])
+
+
+def of_limits(where: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+    """Yield what only one of two nodes refuses; of lists, whose order says nothing, what comes and goes."""
+    for keyword in LIMITS:
+        was, now = old.get(keyword, NONE), new.get(keyword, NONE)
+        if isinstance(was, list) and isinstance(now, list):
+            signs = [f"+{shown(value)}" for value in now if value not in was]
+            signs += [f"-{shown(value)}" for value in was if value not in now]
+            if signs:
+                yield Change("limit", where, f"{keyword}: {', '.join(signs)}")
+        elif was != now:
+            yield Change("limit", where, f"{keyword}: {shown(was)} → {shown(now)}")
 
 
 def of_rules(where: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
