@@ -8,12 +8,18 @@ from typing import Literal
 
 from pydantic import Field
 
+from trainyard.base.versions import line
 from trainyard.specs.facts import read_facts
 from trainyard.specs.models.base import Spec, Text
 
-Word = Literal["refused", "accepted", "ignored", "served", "removed", "default", "nodes"]
+OfServers = Literal["refused", "accepted", "ignored", "served", "removed", "default", "nodes"]
 """What becomes of what is named: the server refuses it from then on, accepts it, leaves it out without a word, serves
 the kind, serves it no more, gives another default, or nodes treat pods in another way."""
+
+OfArgoCD = Literal["compares", "syncs", "health", "hydrates"]
+"""What Argo CD does in another way: compare with the cluster, sync, tell health, or render into a branch."""
+
+Word = OfServers | OfArgoCD
 
 
 class Change(Spec):
@@ -21,7 +27,7 @@ class Change(Spec):
 
     word: Word
     kind: Text
-    """The kind that it is about, as users write it; `kubelet` for what nodes do."""
+    """The kind that it is about, as users write it; `kubelet` for what nodes do, or the program's name."""
     field: Text | None = None
     """The field, from the kind's root."""
     says: Text
@@ -32,7 +38,7 @@ class Change(Spec):
 
 
 class Changes(Spec):
-    """All that is known of one project, by the release that brought it."""
+    """All that is known of one project, by the line of releases that brought it, such as `1.37`."""
 
     releases: Mapping[str, tuple[Change, ...]] = Field(default={})
 
@@ -44,6 +50,6 @@ def changes() -> Mapping[str, Changes]:
 
 
 def changes_of(project: str, release: str) -> tuple[Change, ...]:
-    """Return the differences of a project's release to the one before; empty where none is known."""
+    """Return the differences of a project's release to the line before its own; empty where none is known."""
     known = changes().get(project)
-    return () if known is None else known.releases.get(release, ())
+    return () if known is None else known.releases.get(line(release), ())
