@@ -70,7 +70,7 @@ def releases():
     pinned: dict[str, set[str]] = {}
     for chart in PINNED:
         pinned.setdefault(chart["project"], set()).add(chart["version"].removeprefix("v"))
-    others = {"helm": {build.release("helm")}, "prometheus": {build.release("promtool")}, "argocd": {components.ARGOCD}}
+    others = {"helm": {build.release("helm")}, "prometheus": {build.release("promtool")}, "argo-cd": {components.ARGOCD}}
     return {**pinned, **found, "kubernetes": set(components.KUBERNETES), **others}
 
 
