@@ -173,7 +173,7 @@ def operators(root: Path) -> Iterator[str]:
     yield from ("", "## Changes", "", CHANGES)
     for name, found_changes in sorted(changes().items(), key=lambda item: item[0] != CORE):
         for line, changed in found_changes.releases.items():
-            yield from ("", f"### {name.capitalize()} {line}", "")
+            yield from ("", f"### {'Kubernetes' if name == CORE else name} {line}", "")
             yield from ("| what | where | how | gate | source |", "|---|---|---|---|---|")
             for change in changed:
                 where = f"{change.kind}: `{change.field}`" if change.field else change.kind

@@ -11,6 +11,7 @@ message of the commit is the report. Exit code 2 where a step failed, which is n
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -31,7 +32,8 @@ from updates.failures import StepError, run, step  # noqa: E402
 from updates.registries import Answer, Project  # noqa: E402
 from updates.report import Learned, Report  # noqa: E402
 
-FACTS = "platform/trainyard/specs/releases"
+CODE = "platform/trainyard"
+FACTS = f"{CODE}/specs/releases"
 
 
 def main() -> int:
@@ -74,6 +76,7 @@ def update(args: argparse.Namespace) -> int:
         with work_tree(root, scratch / "tree") as tree:
             report = Report(answers, [])
             learn(report, wanted, lock, tree, scratch, args.folder)
+            judge(report, root, tree)
             if not report.learned:
                 print(report.text() + "nothing was imported")
                 return 0
@@ -132,6 +135,7 @@ def work_tree(root: Path, place: Path) -> Iterator[Path]:
     """Yield a second work tree of the last commit, and remove it at the end."""
     with step("making a work tree"):
         run(["git", "worktree", "add", "--quiet", "--detach", place, "HEAD"], root)
+        shutil.copytree(root / CODE, place / CODE, dirs_exist_ok=True)  # the same code, with what Python compiled of it
     try:
         yield place
     finally:
@@ -140,8 +144,6 @@ def work_tree(root: Path, place: Path) -> Iterator[Path]:
 
 def learn(report: Report, wanted: list[Answer], lock: Lock, tree: Path, scratch: Path, folder: Path | None) -> None:
     """Import all releases into a work tree, and say what they change."""
-    with step("judging our clusters before"):
-        before = clusters.judged(tree)
     with step("reading upstream's files"):
         trees, older = fetch(wanted, lock, scratch) if folder is None else ({}, None)
         collected = Collected(folder or scratch / "new")
@@ -166,6 +168,14 @@ def learn(report: Report, wanted: list[Answer], lock: Lock, tree: Path, scratch:
         with step(f"comparing {learned.project} {learned.new}"):
             learned.changes = [*of_types(learned, lock, tree), *of_charts(learned, lock, tree, collected.folder, older)]
         report.learned.append(learned)
+
+
+def judge(report: Report, root: Path, tree: Path) -> None:
+    """Say what of our own clusters and jobs is judged otherwise: as they are, and with each release."""
+    if not report.learned:
+        return
+    with step("judging our clusters before"):
+        before = clusters.judged(root)
     with step("writing the pages"):
         pages(tree)
     run(["git", "add", "--all"], tree)
