@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import runpy
+import shlex
 import shutil
 import subprocess
 import zipfile
@@ -12,6 +14,7 @@ from unittest import mock
 import pytest
 import yaml
 
+import page
 from acme_releases import FACTS, NEW, OLD, publish, repository
 from conftest import ROOT
 from repo import ENV
@@ -135,7 +138,7 @@ ANSWERS = {
 @pytest.mark.parametrize(("row", "printed", "newest", "files"), ANSWERS.values(), ids=ANSWERS)
 def test_a_registry_says_which_release_is_the_newest(tools, monkeypatch, row, printed, newest, files):
     """Previews do not count, nor what is not newer than the known release."""
-    monkeypatch.setattr(tools.registries, "printed", lambda *_: printed)
+    monkeypatch.setattr(tools.registries, "output_of", lambda *_: printed)
     project = tools.registries.Project(
         "acme", "1.1.0", "" if "package" in row else "acme/acme", "v1.1.0", tools.registries.Row(**row)
     )
@@ -149,7 +152,7 @@ def test_a_registry_that_is_silent_is_told(tools, monkeypatch):
     def silent(*command):
         raise subprocess.CalledProcessError(128, command, "", "fatal: no such host")
 
-    monkeypatch.setattr(tools.registries, "printed", silent)
+    monkeypatch.setattr(tools.registries, "output_of", silent)
     (answer,) = tools.registries.ask(tools.registries.Project("acme", "1.1.0", "acme/acme", "v1.1.0"))
     assert (answer.newest, answer.error) == (None, "fatal: no such host")
 
@@ -231,3 +234,20 @@ def test_facts_take_the_versions_of_kubernetes_from_upstream(tools, tmp_path, re
     assert said[release]["kubernetes"] == bounds
     assert "assumed as in 1.0.0" in said[release]["source"]
     assert said["1.0.0"] == yaml.safe_load(FACTS)["releases"]["1.0.0"]
+
+
+def commands():
+    """Yield the commands of the page that run the tool."""
+    for _, language, _, text in page.BLOCK.findall(page.text("new-releases.md")):
+        yield from (line for line in text.splitlines() if language == "sh" and "update-releases" in line)
+
+
+@pytest.mark.parametrize("line", commands())
+def test_commands_of_the_page_are_taken(line):
+    """Each has options that the tool knows; what they do is tested above, but for asking the network."""
+    done = subprocess.run(
+        [*shlex.split(line), "-n", "READY=", "KUBECONFORM="], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    (called,) = (shlex.split(said) for said in done.stdout.splitlines() if "tools/update_releases.py" in said)
+    parser = runpy.run_path(str(ROOT / "tools/update_releases.py"))["parser"]
+    assert vars(parser().parse_args(called[2:]))["root"] == ROOT

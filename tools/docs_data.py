@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from docs_fields import cell
-from docs_held import held
+from docs_held import held_table
 from trainyard.base.quantities import Quantity
 from trainyard.base.system.data import minors
 from trainyard.base.versions import order
@@ -154,7 +154,7 @@ def operators(root: Path) -> Iterator[str]:
         name = f"[`{project['name']}`](#{project['name']})" if project["name"] in known else f"`{project['name']}`"
         yield f"| {name} | {', '.join(release['version'] for release in project['releases'])} | {project['use']} |"
     yield from ("", "## Held to the real program", "")
-    yield from held(root, known)
+    yield from held_table(root, known)
     for name in sorted(known):
         yield from ("", f"## {name}", "")
         yield from operator(known[name])

@@ -37,7 +37,7 @@ Cases = dict[str, Counter[str]]
 """Recorded cases by project and release."""
 
 
-def held(root: Path, known: Mapping[str, Facts]) -> Iterator[str]:
+def held_table(root: Path, known: Mapping[str, Facts]) -> Iterator[str]:
     """Yield the table of releases, and that of programs that are no projects of ours."""
     shelf = Shelf(root / "schemas")
     cases = recorded(root, shelf)

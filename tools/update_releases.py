@@ -36,18 +36,21 @@ CODE = "platform/trainyard"
 FACTS = f"{CODE}/specs/releases"
 
 
+def parser() -> argparse.ArgumentParser:
+    """Return the options."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--from", dest="folder", type=Path, metavar="DIR", help="crds/ and charts/ of new releases")
+    options.add_argument("--only", action="append", metavar="PROJECT", help="only this project; repeatable")
+    options.add_argument("--list", action="store_true", help="only list newer releases")
+    options.add_argument("--ask", action="append", default=[], metavar="A", help="also ask this oracle; repeatable")
+    options.add_argument("--branch", default="new-releases", help="the branch to write; default: new-releases")
+    options.add_argument("--root", type=Path, default=ROOT, metavar="DIR", help="the repository; default: this one")
+    return options
+
+
 def main() -> int:
     """Do what the options say; return the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--from", dest="folder", type=Path, metavar="DIR", help="crds/ and charts/ of new releases")
-    parser.add_argument("--only", action="append", metavar="PROJECT", help="only this project; repeatable")
-    parser.add_argument("--list", action="store_true", help="only list newer releases")
-    parser.add_argument(
-        "--ask", action="append", default=[], metavar="A", help="also ask this real program; repeatable"
-    )
-    parser.add_argument("--branch", default="new-releases", help="the branch to write; default: new-releases")
-    parser.add_argument("--root", type=Path, default=ROOT, metavar="DIR", help="the repository; default: this one")
-    args = parser.parse_args()
+    args = parser().parse_args()
     try:
         return update(args)
     except StepError as error:
@@ -66,7 +69,7 @@ def update(args: argparse.Namespace) -> int:
                 project for project in all_projects(root, lock) if project.name in (args.only or [project.name])
             ]
             answers = from_folder(args.folder, projects) if args.folder else registries.newer(projects)
-        for line in sorted({told(answer) for answer in answers}):
+        for line in sorted({answer_line(answer) for answer in answers}):
             print(line, flush=True)
         wanted = [answer for answer in answers if answer.newest and answer.has_files]
         if args.list or not wanted:
@@ -112,7 +115,7 @@ def from_folder(folder: Path, projects: list[Project]) -> list[Answer]:
     return answers
 
 
-def told(answer: Answer) -> str:
+def answer_line(answer: Answer) -> str:
     """Return an answer as a line."""
     name, known = answer.project.name, answer.project.known
     if answer.error:
@@ -245,14 +248,14 @@ def tree_folder(folder: Path, release: str) -> Path | None:
 
 
 def of_types(learned: Learned, lock: Lock, tree: Path) -> Iterator[changes.Change]:
-    """Yield what a release changes in API types."""
+    """Yield the changes of API types."""
     typed = [release for release in lock["projects"].get(learned.project, {}) if order(release) < order(learned.new)]
     if typed and (tree / "schemas" / learned.project / learned.new).is_dir():
         yield from changes.of_types(tree / "schemas", learned.project, max(typed, key=order), learned.new)
 
 
 def of_charts(learned: Learned, lock: Lock, tree: Path, new: Path, older: Path | None) -> Iterator[changes.Change]:
-    """Yield what a release changes in the values and webhooks of its charts."""
+    """Yield the changes of the values and webhooks of charts."""
     now, values = read(tree / "schemas" / LOCK)["charts"], tree / "schemas" / CHARTS
     place = tree_folder(new / CHARTS / learned.project, learned.new)
     before = tree_folder((older or new) / CHARTS / learned.project, learned.old)

@@ -67,7 +67,7 @@ def of_nodes(where: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iter
     yield from of_rules(where, old, new)
     yield from of_limits(where, old, new)
     if old.get("default", NONE) != new.get("default", NONE):
-        yield Change("default", where, f"{shown(old.get('default', NONE))} → {shown(new.get('default', NONE))}")
+        yield Change("default", where, f"{abridge(old.get('default', NONE))} → {abridge(new.get('default', NONE))}")
     before, after = dict(children(old)), dict(children(new))
     for step in sorted({*before, *after}):
         place = f"{where}{step}" if step.startswith("[") else f"{where}.{step}".replace(" .", " ", 1)
@@ -80,16 +80,16 @@ def of_nodes(where: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iter
 
 
 def of_limits(where: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-    """Yield what only one of two nodes refuses; of lists, whose order says nothing, what comes and goes."""
+    """Yield the limits of only one of two nodes; of lists, whose order says nothing, the values that come and go."""
     for keyword in LIMITS:
         was, now = old.get(keyword, NONE), new.get(keyword, NONE)
         if isinstance(was, list) and isinstance(now, list):
-            signs = [f"+{shown(value)}" for value in now if value not in was]
-            signs += [f"-{shown(value)}" for value in was if value not in now]
+            signs = [f"+{abridge(value)}" for value in now if value not in was]
+            signs += [f"-{abridge(value)}" for value in was if value not in now]
             if signs:
                 yield Change("limit", where, f"{keyword}: {', '.join(signs)}")
         elif was != now:
-            yield Change("limit", where, f"{keyword}: {shown(was)} → {shown(now)}")
+            yield Change("limit", where, f"{keyword}: {abridge(was)} → {abridge(now)}")
 
 
 def of_rules(where: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
@@ -113,10 +113,10 @@ def kind_of(node: Mapping[str, Any]) -> str:
     """Return the type of a node, and its default."""
     kind = node.get("type", "any")
     words = " or ".join(kind) if isinstance(kind, list) else str(kind)
-    return f"{words}, default {shown(node['default'])}" if "default" in node else words
+    return f"{words}, default {abridge(node['default'])}" if "default" in node else words
 
 
-def shown(value: Any) -> str:
+def abridge(value: Any) -> str:
     """Return a value as JSON, cut to what a line of a report holds."""
     if value is NONE:
         return "none"
@@ -138,13 +138,13 @@ def of_maps(where: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Itera
             new.get(key, NONE),
         )
         if was is NONE:
-            yield Change("new value", place, shown(now))
+            yield Change("new value", place, abridge(now))
         elif now is NONE:
-            yield Change("removed value", place, shown(was))
+            yield Change("removed value", place, abridge(was))
         elif isinstance(was, Mapping) and isinstance(now, Mapping):
             yield from of_maps(place, was, now)
         elif was != now:
-            yield Change("changed value", place, f"{shown(was)} → {shown(now)}")
+            yield Change("changed value", place, f"{abridge(was)} → {abridge(now)}")
 
 
 def webhooks(chart: Path) -> set[str]:

@@ -47,11 +47,11 @@ def add_release(file: Path, project: Project, release: str, tree: Tree | None, c
         raise ValueError(f"{file.name} has no releases")
     end = NEXT.search(text, start.end())
     at = end.start() if end else len(text)
-    file.write_text(text[:at] + written(release, entry) + text[at:], encoding="utf-8", newline="\n")
+    file.write_text(text[:at] + entry_lines(release, entry) + text[at:], encoding="utf-8", newline="\n")
     return [f"{project.name} {release}: {', '.join(carried)} {why}; read them"] if carried else []
 
 
-def written(release: str, entry: dict[str, Any]) -> str:
+def entry_lines(release: str, entry: dict[str, Any]) -> str:
     """Return a release as the lines of the file."""
     lines = [f'  "{release}":\n']
     for key, value in entry.items():

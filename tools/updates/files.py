@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from updates.registries import HOST, Answer, printed
+from updates.registries import HOST, Answer, output_of
 
 
 class Tree(Protocol):
@@ -75,14 +75,14 @@ def of_release(answer: Answer, release: str, scratch: Path) -> Tree:
     place = scratch / f"{project.name}-{release}"
     address = f"{HOST}{project.repository}.git"
     tag = project.tag_of(release)
-    printed("git", "clone", "--quiet", "--depth", "1", "--branch", tag, address, str(place))
-    return Folder(place, printed("git", "-C", str(place), "rev-parse", "HEAD").strip())
+    output_of("git", "clone", "--quiet", "--depth", "1", "--branch", tag, address, str(place))
+    return Folder(place, output_of("git", "-C", str(place), "rev-parse", "HEAD").strip())
 
 
 def of_module(module: str, release: str, below: str) -> Archive:
     """Fetch the archive of a Go module; one that needs a newer Go than ours can be read all the same."""
     try:
-        said = printed("go", "mod", "download", "-json", f"{module}@v{release}")
+        said = output_of("go", "mod", "download", "-json", f"{module}@v{release}")
     except subprocess.CalledProcessError as error:
         said = error.stdout
     facts = json.loads(said)

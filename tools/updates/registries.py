@@ -115,26 +115,26 @@ def newest_of(project: Project, releases: Iterable[str]) -> str | None:
 
 def versions_of_module(project: Project) -> list[str]:
     """Return the releases that the Go module proxy lists."""
-    listed = printed("go", "list", "-m", "-json", "-versions", project.row.module)
+    listed = output_of("go", "list", "-m", "-json", "-versions", project.row.module)
     return [version.removeprefix("v") for version in json.loads(listed).get("Versions", [])]
 
 
 def versions_of_package(project: Project) -> list[str]:
     """Return the releases that PyPI lists."""
-    listed = printed(sys.executable, "-m", "pip", "index", "versions", project.row.package)
+    listed = output_of(sys.executable, "-m", "pip", "index", "versions", project.row.package)
     match = re.search(r"Available versions: (.*)", listed)
     return match[1].split(", ") if match else []
 
 
 def versions_of_tags(project: Project) -> list[str]:
     """Return the releases that the tags of a repository name, those that are spelled as the known one's."""
-    listed = printed("git", "ls-remote", "--tags", "--refs", f"{HOST}{project.repository}.git")
+    listed = output_of("git", "ls-remote", "--tags", "--refs", f"{HOST}{project.repository}.git")
     tags = [line.rpartition("refs/tags/")[2] for line in listed.splitlines()]
     return [release for release in map(release_of_tag, tags) if project.tag_of(release) in tags]
 
 
-def printed(*command: str) -> str:
-    """Return what a program prints, away from any project; nobody is asked for a password."""
+def output_of(*command: str) -> str:
+    """Return the output of a program that runs away from any project; nobody is asked for a password."""
     env = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "GOFLAGS": "-mod=mod"}
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=True, timeout=SECONDS)

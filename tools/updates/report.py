@@ -79,7 +79,7 @@ class Report:
             yield from ("", "## The real programs", "", "```text", *self.asked, "```")
 
     def registries(self) -> Iterator[str]:
-        """Yield what registries list that was not imported, and those that could not be asked."""
+        """Yield the releases that were not imported, and the registries that could not be asked."""
         without = [answer for answer in self.answers if answer.newest and not answer.has_files]
         left = [
             f"{answer.project.name} {answer.newest}: {answer.registry} lists it, without files" for answer in without
