@@ -67,7 +67,7 @@ def test_a_newer_release_is_imported_with_a_report(repo, tmp_path):
     assert any("`values/unknown`" in line and "replicas" in line for line in report.splitlines()), report
     facts = repo.git("show", "new-releases:platform/trainyard/specs/releases/acme.yaml")
     assert "# The first." in facts
-    assert "kubernetes: {oldest: '1.32'}" in facts
+    assert 'kubernetes: {oldest: "1.32"}' in facts
     changed = repo.git("diff", "--name-only", "main", "new-releases").splitlines()
     assert "schemas/charts/acme/1.1.0.yaml" in changed
     assert not [name for name in changed if name.startswith(("jobs/", "platform/clusters/"))]
@@ -242,7 +242,7 @@ def commands():
         yield from (line for line in text.splitlines() if language == "sh" and "update-releases" in line)
 
 
-@pytest.mark.parametrize("line", commands())
+@pytest.mark.parametrize("line", [*commands()])
 def test_commands_of_the_page_are_taken(line):
     """Each has options that the tool knows; what they do is tested above, but for asking the network."""
     done = subprocess.run(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
-
-import yaml
 
 from schemas_yaml import load
 from trainyard.base.versions import line, order
@@ -55,9 +54,17 @@ def entry_lines(release: str, entry: dict[str, Any]) -> str:
     """Return a release as the lines of the file."""
     lines = [f'  "{release}":\n']
     for key, value in entry.items():
-        text = yaml.safe_dump(value, default_flow_style=True, width=2**31, allow_unicode=True)
-        lines.append(f"    {key}: {text.removesuffix(chr(10)).removesuffix(chr(10) + '...')}\n")
+        lines.append(f"    {key}: {flow(value)}\n")
     return "".join(lines)
+
+
+def flow(value: Any) -> str:
+    """Return a value on one line, with its texts in double quotes as the files of facts have them."""
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{name}: {flow(inner)}' for name, inner in value.items())}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(flow, value))}]"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def kubernetes_of(project: Project, release: str, tree: Tree | None, charts: Path) -> tuple[dict[str, str] | None, str]:
