@@ -19,8 +19,9 @@ HELM = "helm"
 
 HELD = """\
 Answers of real programs are recorded beside the tests, and ours must be the same. *Recorded* are the cases that this
-release answered, alone or with others; *by chance* the cases of a comparison that is not recorded, with those that we
-decide otherwise.
+release answered, alone or with others. *By chance* are those of a comparison that is not recorded, with the cases that
+we decide otherwise. *Types by chance* are objects that an API server judged by the definitions of this release. Types
+without that number were compared with others, among the cases of Kubernetes.
 
 - *asked*: the release itself answered.
 - *decided as* another: webhooks, controllers and schedulers of that release answered, and ours are those. API types are
@@ -42,17 +43,26 @@ def held_table(root: Path, known: Mapping[str, Facts]) -> Iterator[str]:
     shelf = Shelf(root / "schemas")
     cases = recorded(root, shelf)
     projects = sorted({*known, *shelf.projects(), CORE})
-    yield from (HELD, "", "| project | release | how | recorded | by chance |", "|---|---|---|---|---|")
+    typed = load((root / "schemas" / "lock.yaml").read_text(encoding="utf-8"))["projects"]
+    yield from (
+        HELD,
+        "",
+        "| project | release | how | recorded | by chance | types by chance |",
+        "|---|---|---|---|---|---|",
+    )
     for project in projects:
-        yield from of_project(project, known.get(project), shelf, cases)
+        yield from of_project(project, known.get(project), shelf, cases, typed.get(project, {}))
     yield from ("", PROGRAMS, "", "| program | release | recorded |", "|---|---|---|")
     for program in sorted(cases.keys() - set(projects)):
         for release, count in sorted(cases[program].items()):
             yield f"| {program} | {release} | {count:,} |"
 
 
-def of_project(project: str, facts: Facts | None, shelf: Shelf, cases: Cases) -> Iterator[str]:
-    """Yield the rows of a project: its releases, and others of it that answered, the newest first."""
+def of_project(project: str, facts: Facts | None, shelf: Shelf, cases: Cases, lock: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the rows of a project: its releases, and others of it that answered, the newest first.
+
+    `lock` says of some releases how many objects an API server judged by their definitions.
+    """
     typed, asked = shelf.releases(project), cases.get(project, Counter())
     if project == CORE:
         asked = by_line(asked)
@@ -65,7 +75,9 @@ def of_project(project: str, facts: Facts | None, shelf: Shelf, cases: Cases) ->
         how = "asked" if release in answered else f"decided as {nearest(release, answered)}" if answered else ""
         how = how or ("types" if typed else "facts")
         known = release in typed or (facts is not None and release in facts.releases)
-        yield f"| {project} | {release}{'' if known else ' (not offered)'} | {how} | {count} | {by_chance} |"
+        judged = lock.get(release, {}).get("asked")
+        types = f"{judged['cases']:,}, {judged['differ']} otherwise" if judged else ""
+        yield f"| {project} | {release}{'' if known else ' (not offered)'} | {how} | {count} | {by_chance} | {types} |"
 
 
 def by_line(asked: Counter[str]) -> Counter[str]:
