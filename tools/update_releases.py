@@ -138,8 +138,8 @@ def work_tree(root: Path, place: Path) -> Iterator[Path]:
     """Yield a second work tree of the last commit, and remove it at the end."""
     with step("making a work tree"):
         run(["git", "worktree", "add", "--quiet", "--detach", place, "HEAD"], root)
-        shutil.copytree(root / CODE, place / CODE, dirs_exist_ok=True)  # the same code, with what Python compiled of it
     try:
+        shutil.copytree(root / CODE, place / CODE, dirs_exist_ok=True)  # the same code, with what Python compiled of it
         yield place
     finally:
         run(["git", "worktree", "remove", "--force", place], root)
