@@ -14,7 +14,7 @@ WORKERS ?= auto
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --durations 20 --durations-min 10
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(READY): pyproject.toml tools/locks/develop.txt
 	@test -n "$(PYTHON)" || { echo "python 3.11 or newer is needed; set PYTHON=/path/of/python3" >&2; exit 2; }
@@ -65,6 +65,9 @@ update: setup ## rewrite golden files; read the diff before you commit it
 schemas: setup ## import API types (from upstream, or FROM=a folder of CRD files)
 	$(BIN)/python tools/schemas.py $(if $(FROM),--from $(FROM)) $(ARGS)
 
+update-releases: setup ## learn new releases of operators on a branch (from registries, or FROM=a folder)
+	$(BIN)/python tools/update_releases.py $(if $(FROM),--from $(FROM)) $(ARGS)
+
 policies: $(READY) ## write what the CEL policies have in common
 	$(BIN)/python tools/policies.py
 
@@ -102,4 +105,4 @@ dist: $(READY) ## make a release of the last commit: wheel, sdist, bill of mater
 clean: ## remove the environment, tools and caches
 	rm -rf .venv .tools .cache dist site
 
-.PHONY: help setup synth validate plan test test-unit lint fix check update schemas policies docs site bench oracles agreement lock dist clean
+.PHONY: help setup synth validate plan test test-unit lint fix check update schemas update-releases policies docs site bench oracles agreement lock dist clean

@@ -181,10 +181,10 @@ def edited(text, diff):
 
 
 def lines():
-    """Every shell line of the documentation, with its page, but for those marked as needing a cluster."""
+    """Every shell line of the documentation, with its page, but for those marked as needing a cluster or network."""
     for page, words, text in blocks("sh"):
         for line in text.splitlines():
-            if "cluster" not in words:
+            if words not in {"cluster", "network"}:
                 assert line.startswith(("trainyard ", "make ", "grep ")), f"{page}: {line}"
                 yield page, line
 

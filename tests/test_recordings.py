@@ -70,8 +70,9 @@ def releases():
     pinned: dict[str, set[str]] = {}
     for chart in PINNED:
         pinned.setdefault(chart["project"], set()).add(chart["version"].removeprefix("v"))
-    others = {"helm": {build.release("helm")}, "prometheus": {build.release("promtool")}, "argocd": {components.ARGOCD}}
-    return {**pinned, **found, "kubernetes": set(components.KUBERNETES), **others}
+    others = {"helm": {build.release("helm")}, "prometheus": {build.release("promtool")}}
+    own = {"kubernetes": set(components.KUBERNETES), "argo-cd": {components.ARGOCD}}
+    return {**pinned, **found, **own, **others}
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row["oracle"] != LIBRARY], ids=name)

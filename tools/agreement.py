@@ -13,17 +13,20 @@ import argparse
 import json
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "platform"), str(ROOT / "tests")]
+sys.path[:0] = [str(ROOT / "platform"), str(ROOT / "tests"), str(ROOT / "tools")]
 
+import schemas  # noqa: E402 - beside this file
 from apiserver.agreement import cases, record  # noqa: E402 - tests/ is no package that is installed
 from apiserver.agreement.peers import kubeconform_verdicts, kubectl_validate_verdicts  # noqa: E402
 from apiserver.agreement.verdicts import Case, Ours, Table, Theirs, ours, tabulate, theirs  # noqa: E402
+from trainyard.base.system import vendored  # noqa: E402
 from trainyard.faces.live.server import Server  # noqa: E402
 from trainyard.judge.checks.versions import parse_projects  # noqa: E402
 from trainyard.upstream.apiserver import catalog  # noqa: E402
@@ -45,6 +48,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--record", type=int, metavar="N", help="write N of the cases to tests/apiserver/agreement/cases.jsonl"
     )
+    parser.add_argument(
+        "--only", action="append", metavar="PROJECT", help="only kinds of this project; its count goes to the lock"
+    )
     parser.add_argument("--differences", type=Path, help="write every disagreement there, as JSON lines")
     parser.add_argument(
         "--kubeconform", action="store_true", help="also count kubeconform's verdicts on the same cases"
@@ -65,9 +71,10 @@ def main() -> int:
     known, _ = catalog.load(ROOT / "schemas", kubernetes=server.version(), projects=releases)
     if given.objects:
         record.write_objects(known, server, threads=given.threads)
+    chosen = groups(known, given.only)
     everything = chain(
-        cases.creations(known, seed=given.seed, count=given.cases),
-        cases.updates(known, seed=given.seed, count=given.updates),
+        cases.creations(known, seed=given.seed, count=given.cases, groups=chosen and frozenset(chosen)),
+        cases.updates(known, seed=given.seed, count=given.updates) if chosen is None else (),
     )
 
     def both(case: Case) -> tuple[Case, Ours, Theirs]:
@@ -87,6 +94,14 @@ def main() -> int:
         given.differences.write_text(
             "".join(json.dumps(record.difference(*difference)) + "\n" for difference in table.differences)
         )
+    if chosen is not None:
+        note(
+            server.version(),
+            known,
+            chosen,
+            [case for case, _, _ in rows],
+            [case for _, case, _, _ in table.differences],
+        )
     engines: dict[str, Callable[[Sequence[Case]], list[Ours]]] = {}
     if given.kubeconform:
         engines["kubeconform"] = lambda created: kubeconform_verdicts(created, known, ROOT)
@@ -97,6 +112,33 @@ def main() -> int:
     if given.record:
         record.write_cases(rows, known, limit=given.record)
     return 1 if table.worst() > LIMIT else 0
+
+
+def groups(known: Catalog, projects: Sequence[str] | None) -> dict[str, str] | None:
+    """Return the project of each API group of some projects; None where all are meant."""
+    if projects is None:
+        return None
+    releases = {name: known.projects[name] for name in projects}
+    kinds = {name: vendored.kinds(ROOT / "schemas", name, release) for name, release in releases.items()}
+    return {kind["group"]: name for name, listed in kinds.items() for kind in listed}
+
+
+def note(
+    kubernetes: str, known: Catalog, chosen: Mapping[str, str], asked: Sequence[Case], differ: Sequence[Case]
+) -> None:
+    """Write into the lock how many objects of each project the server judged, and how many of them otherwise."""
+    lock = schemas.read(ROOT / "schemas" / schemas.LOCK)
+    counts = [Counter(chosen.get(group_of(case), "") for case in one_list) for one_list in (asked, differ)]
+    for project in sorted(set(chosen.values())):
+        entry = lock["projects"][project][known.projects[project]]
+        entry["asked"] = {"kubernetes": kubernetes, "cases": counts[0][project], "differ": counts[1][project]}
+    schemas.write(ROOT / "schemas" / schemas.LOCK, lock)
+
+
+def group_of(case: Case) -> str:
+    """Return the API group of a case's object, as far as it says one."""
+    said = case.object.get("apiVersion")
+    return said.rpartition("/")[0] if isinstance(said, str) else ""
 
 
 def compare(

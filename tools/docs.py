@@ -127,7 +127,7 @@ def pages() -> dict[Path, str]:
     if missing:
         raise SystemExit(f"layers without a chapter: {', '.join(sorted(missing))}")
     made = {"rules": docs_rules.page(ROOT), "cli": cli(), "storage": storage(), "decisions/README": decisions()}
-    made |= {"reference/shapes": docs_data.shapes(), "reference/releases": docs_data.operators(ROOT / "schemas")}
+    made |= {"reference/shapes": docs_data.shapes(), "reference/releases": docs_data.operators(ROOT)}
     made["first-sync"] = docs_first_sync.page(ROOT)
     made["reference/gpus"] = docs_gpus.page()
     made["reference/pairing"] = docs_pairs.page(ROOT)

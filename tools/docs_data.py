@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from docs_fields import cell
+from docs_held import held_table
 from trainyard.base.quantities import Quantity
 from trainyard.base.system.data import minors
 from trainyard.base.versions import order
@@ -17,6 +18,7 @@ from trainyard.specs.changes import changes
 from trainyard.specs.defects import defects
 from trainyard.specs.releases import Compared, Facts, Release, releases
 from trainyard.specs.shapes import Shape, names, preset
+from trainyard.upstream.apiserver.catalog.releases import CORE
 
 MINORS = minors()
 """Minor versions of Kubernetes that a cluster may have (specs/models/cluster.py)."""
@@ -53,7 +55,8 @@ Older releases of these projects have the defect. `trainyard releases --defects`
 meets one gets a warning (`pairing/known-defect`)."""
 
 CHANGES = """\
-What API servers and nodes decide otherwise than in the release before, by the defaults of their feature gates.
+What API servers and nodes decide otherwise than in the release before, by the defaults of their feature gates, and
+what Argo CD and Karpenter do otherwise. `trainyard releases <project>` prints it.
 *Ignored* fields are accepted and left out without a word; `validate` warns of those of gangs (`core/gate-off`)."""
 
 JUDGED = """\
@@ -137,9 +140,9 @@ def write_value(value: Any) -> str:
     return "/".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
-def operators(schemas: Path) -> Iterator[str]:
-    """Yield the page on releases."""
-    known, projects = releases(), listing(schemas)
+def operators(root: Path) -> Iterator[str]:
+    """Yield the page on releases of a repository."""
+    known, projects = releases(), listing(root / "schemas")
     yield from ("# Releases", "")
     yield from (RELEASES, "", "## By Kubernetes", "", MATRIX)
     yield from ("", f"| operator | {' | '.join(MINORS)} |", f"|---|{'---|' * len(MINORS)}")
@@ -150,6 +153,8 @@ def operators(schemas: Path) -> Iterator[str]:
     for project in projects:
         name = f"[`{project['name']}`](#{project['name']})" if project["name"] in known else f"`{project['name']}`"
         yield f"| {name} | {', '.join(release['version'] for release in project['releases'])} | {project['use']} |"
+    yield from ("", "## Held to the real program", "")
+    yield from held_table(root, known)
     for name in sorted(known):
         yield from ("", f"## {name}", "")
         yield from operator(known[name])
@@ -166,19 +171,15 @@ def operators(schemas: Path) -> Iterator[str]:
         for defect in found.defects:
             since, fixed = ", ".join(defect.since), ", ".join(defect.fixed) or "no release yet"
             yield f"| {name} | {since} | {fixed} | {cell(defect.happens)} | {defect.issue} |"
-    yield from ("", "## Changes of Kubernetes", "", CHANGES)
-    for minor, changed in changes()["kubernetes"].releases.items():
-        yield from (
-            "",
-            f"### Kubernetes {minor}",
-            "",
-            "| what | where | how | gate | source |",
-            "|---|---|---|---|---|",
-        )
-        for change in changed:
-            where = f"{change.kind}: `{change.field}`" if change.field else change.kind
-            gate = f"`{change.gate}`" if change.gate else ""
-            yield f"| {change.word} | {' | '.join(map(cell, (where, change.says, gate, change.source)))} |"
+    yield from ("", "## Changes", "", CHANGES)
+    for name, found_changes in sorted(changes().items(), key=lambda item: item[0] != CORE):
+        for line, changed in found_changes.releases.items():
+            yield from ("", f"### {'Kubernetes' if name == CORE else name} {line}", "")
+            yield from ("| what | where | how | gate | source |", "|---|---|---|---|---|")
+            for change in changed:
+                where = f"{change.kind}: `{change.field}`" if change.field else change.kind
+                gate = f"`{change.gate}`" if change.gate else ""
+                yield f"| {change.word} | {' | '.join(map(cell, (where, change.says, gate, change.source)))} |"
 
 
 def newest(facts: Facts, minor: str) -> str:

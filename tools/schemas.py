@@ -84,8 +84,9 @@ def lined(entry: dict[str, Any]) -> dict[str, Any]:
     out = dict(entry)
     if "files" in out:
         out["files"] = [Line(file) for file in out["files"]]
-    if "sha256" in out:
-        out["sha256"] = Line(out["sha256"])
+    for key in ("sha256", "asked"):
+        if key in out:
+            out[key] = Line(out[key])
     return out
 
 

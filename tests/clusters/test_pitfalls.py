@@ -148,7 +148,7 @@ def test_what_the_server_applies_the_server_compares():
     """Charts have definitions too large for the annotation of kubectl; runs have fields that no dry run may change."""
     for name, value in applications().items():
         applied = "ServerSideApply=true" in options(value)
-        assert applied == ("ServerSideDiff=true" in annotations(value).get(COMPARE, "")), name
+        assert annotations(value)[COMPARE] == f"ServerSideDiff={'true' if applied else 'false'}", name
         if "helm" in value["spec"]["source"] or "kustomize" in value["spec"]["source"]:
             assert applied, name
         if "-runs-" in name or "-teams-" in name or name.endswith("-platform"):

@@ -67,9 +67,17 @@ def anywhere(value: dict[str, Any], kind: Kind) -> dict[str, Any]:
     return moved
 
 
-def creations(known: Catalog, *, seed: str, count: int) -> Iterator[Case]:
-    """Yield changed objects, all kinds in turn, core kinds four times as often; some are written oddly."""
-    chosen = bases(known)
+def group_of(name: str) -> str:
+    """Return the API group of a kind that is named with its apiVersion."""
+    return name.split(maxsplit=1)[0].rpartition("/")[0]
+
+
+def creations(known: Catalog, *, seed: str, count: int, groups: frozenset[str] | None = None) -> Iterator[Case]:
+    """Yield changed objects, all kinds in turn, core kinds four times as often; some are written oddly.
+
+    `groups` are the API groups of the kinds, by default all.
+    """
+    chosen = {name: found for name, found in bases(known).items() if groups is None or group_of(name) in groups}
     names = [name for name, found in chosen.items() for _ in range(4 if found[0][0].typed else 1)]
     for number in range(count):
         rng = Random(f"{seed}/{number}")

@@ -57,7 +57,7 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
     "a release of somebody else that is not carried": (
         {"operators": but(cert_manager={"version": "1.99.0", "managed": False})},
         "error pairing/unknown-release operators.cert-manager.version",
-        "cert-manager 1.99.0 is unknown; known releases: 1.21.1",
+        "cert-manager 1.99.0 is unknown; known releases: 1.21.2, 1.21.1",
     ),
     "a release that is said to be like another": (
         {"operators": but(kueue={"version": "0.20.0", "unlisted": {"like": "0.19.2", "reason": "read"}})},

@@ -32,6 +32,13 @@ OWN_FOLDER = {MANIFEST_PATHS: "."}
 SERVER_SIDE_DIFF = {COMPARE_OPTIONS: "ServerSideDiff=true"}
 """With server-side apply, defaults of definitions would else be differences for ever."""
 
+OWN_DIFF = {COMPARE_OPTIONS: "ServerSideDiff=false"}
+"""Compared by Argo CD itself, also where its controller is told to compare by the server.
+
+A webhook that refuses one run would else hold up all of its team (argo-cd v3.6.1 controller/state.go
+shouldUseServerSideDiff: what an Application says comes before the flag).
+"""
+
 OWN_HEALTH = {IGNORE_HEALTH: "true"}
 """The root Application is as healthy as the platform; a job that queues, trains or fails does not change that.
 
@@ -179,7 +186,8 @@ def application_object(follower: Follower, app: App) -> Resource:
 def root(follower: Follower) -> App:
     """Return the Application that syncs all others; applying it and its project by hand once is all there is to do."""
     options = ["ApplyOutOfSyncOnly=true", "FailOnSharedResource=true"]
-    return App("argocd", "argocd", ("argocd",), follower.folder("argocd"), follower.argocd(), options, FOLLOW)
+    source, notes = follower.folder("argocd"), OWN_DIFF
+    return App("argocd", "argocd", ("argocd",), source, follower.argocd(), options, FOLLOW, annotations=notes)
 
 
 def settings_app(follower: Follower) -> App:
@@ -273,8 +281,8 @@ OF_PLATFORM = ("ApplyOutOfSyncOnly=true", "SkipDryRunOnMissingResource=true", "F
 
 def platform_app(follower: Follower) -> App:
     """Return the Application of what all teams share."""
-    where = follower.destination("default")
-    return App("platform", "platform", ("queues",), follower.folder("platform"), where, OF_PLATFORM, FOLLOW)
+    source, where, notes = follower.folder("platform"), follower.destination("default"), OWN_DIFF
+    return App("platform", "platform", ("queues",), source, where, OF_PLATFORM, FOLLOW, annotations=notes)
 
 
 def monitoring_app(follower: Follower) -> App:
@@ -295,8 +303,8 @@ and on the pods' network.
 
 def team_app(follower: Follower, team: str) -> App:
     """Return the Application of a team's namespace; claims and the namespace say themselves that they stay."""
-    source, where = follower.folder(f"teams/{team}"), follower.destination(team)
-    return App(f"teams-{team}", "teams", (), source, where, OF_TEAMS, FOLLOW, of=f"team/{team}")
+    source, where, notes = follower.folder(f"teams/{team}"), follower.destination(team), OWN_DIFF
+    return App(f"teams-{team}", "teams", (), source, where, OF_TEAMS, FOLLOW, annotations=notes, of=f"team/{team}")
 
 
 def runs_app(follower: Follower, team: str) -> App:
@@ -310,5 +318,5 @@ def runs_app(follower: Follower, team: str) -> App:
     ignore = [rule for kind in available(follower.cluster) for rule in kind.ignore]
     source = follower.folder(f"runs/{team}", recurse=True)
     where = follower.destination(team)
-    part = f"runs-{team}"
-    return App(part, part, (), source, where, options, ONCE, annotations=OWN_HEALTH, ignore=ignore, of=f"team/{team}")
+    part, notes = f"runs-{team}", {**OWN_HEALTH, **OWN_DIFF}
+    return App(part, part, (), source, where, options, ONCE, annotations=notes, ignore=ignore, of=f"team/{team}")

@@ -12,10 +12,15 @@ from trainyard.base.versions import line, order
 from trainyard.specs.facts import read_facts
 from trainyard.specs.models.base import Spec, Text
 
-Word = Literal["before", "refused", "accepted", "ignored", "served", "removed", "default", "nodes"]
-"""What becomes of what is named: something must be done before the update, the server refuses it from then on, accepts
-it, leaves it out without a word, serves the kind, serves it no more, gives another default, or nodes treat pods in
-another way."""
+OfServers = Literal["refused", "accepted", "ignored", "served", "removed", "default", "nodes"]
+"""What becomes of what is named: the server refuses it from then on, accepts it, leaves it out without a word, serves
+the kind, serves it no more, gives another default, or nodes treat pods in another way."""
+
+OfArgoCD = Literal["compares", "syncs", "health", "hydrates"]
+"""What Argo CD does in another way: compare with the cluster, sync, tell health, or render into a branch."""
+
+Word = Literal["before"] | OfServers | OfArgoCD
+"""The same, or that something must be done before the update."""
 
 
 class Change(Spec):
@@ -23,7 +28,7 @@ class Change(Spec):
 
     word: Word
     kind: Text
-    """The kind that it is about, as users write it; `kubelet` for what nodes do."""
+    """The kind that it is about, as users write it; `kubelet` for what nodes do, or the program's name."""
     field: Text | None = None
     """The field, from the kind's root."""
     says: Text

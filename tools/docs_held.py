@@ -1,0 +1,126 @@
+"""The part of the page on releases that says how far each is held to its real program, made of recordings.yaml."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from schemas_yaml import load
+from trainyard.base.versions import line, nearest, order
+from trainyard.specs.releases import Facts
+from trainyard.upstream.apiserver.catalog.releases import CORE, Shelf
+
+RECORDINGS = "tests/recordings.yaml"
+HELM = "helm"
+
+HELD = """\
+Answers of real programs are recorded beside the tests, and ours must be the same. *Recorded* are the cases that this
+release answered, alone or with others. *By chance* are those of a comparison that is not recorded, with the cases that
+we decide otherwise. *Types by chance* are objects that an API server judged by the definitions of this release. Types
+without that number were compared with others, among the cases of Kubernetes.
+
+- *asked*: the release itself answered.
+- *decided as* another: webhooks, controllers and schedulers of that release answered, and ours are those. API types are
+  of the release itself.
+- *types*: API types with their rules, defaults and limits, as an API server judges them. No controller was asked.
+- *facts*: what it goes with and what it installs. It has no API types of its own.
+
+What is rendered for the values of charts is held to Helm, for the charts of all operators."""
+
+PROGRAMS = """\
+Other programs and libraries that answered, with the cases of each."""
+
+Cases = dict[str, Counter[str]]
+"""Recorded cases by project and release."""
+
+
+def held_table(root: Path, known: Mapping[str, Facts]) -> Iterator[str]:
+    """Yield the table of releases, and that of programs that are no projects of ours."""
+    shelf = Shelf(root / "schemas")
+    cases = recorded(root, shelf)
+    projects = sorted({*known, *shelf.projects(), CORE})
+    typed = load((root / "schemas" / "lock.yaml").read_text(encoding="utf-8"))["projects"]
+    yield from (
+        HELD,
+        "",
+        "| project | release | how | recorded | by chance | types by chance |",
+        "|---|---|---|---|---|---|",
+    )
+    for project in projects:
+        yield from of_project(project, known.get(project), shelf, cases, typed.get(project, {}))
+    yield from ("", PROGRAMS, "", "| program | release | recorded |", "|---|---|---|")
+    for program in sorted(cases.keys() - set(projects)):
+        for release, count in sorted(cases[program].items()):
+            yield f"| {program} | {release} | {count:,} |"
+
+
+def of_project(project: str, facts: Facts | None, shelf: Shelf, cases: Cases, lock: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the rows of a project: its releases, and others of it that answered, the newest first.
+
+    `lock` says of some releases how many objects an API server judged by their definitions.
+    """
+    typed, asked = shelf.releases(project), cases.get(project, Counter())
+    if project == CORE:
+        asked = by_line(asked)
+    compared = facts.compared if facts else {}
+    for release in sorted({*typed, *(facts.releases if facts else ()), *asked, *compared}, key=order, reverse=True):
+        chance = compared.get(release)
+        by_chance = f"{chance.cases:,}, {chance.differ} otherwise" if chance else ""
+        count = f"{asked[release]:,}" if release in asked else ""
+        answered = {*asked, *compared}
+        how = "asked" if release in answered else f"decided as {nearest(release, answered)}" if answered else ""
+        how = how or ("types" if typed else "facts")
+        known = release in typed or (facts is not None and release in facts.releases)
+        judged = lock.get(release, {}).get("asked")
+        types = f"{judged['cases']:,}, {judged['differ']} otherwise" if judged else ""
+        yield f"| {project} | {release}{'' if known else ' (not offered)'} | {how} | {count} | {by_chance} | {types} |"
+
+
+def by_line(asked: Counter[str]) -> Counter[str]:
+    """Return cases of patches as cases of their lines."""
+    found: Counter[str] = Counter()
+    for release, count in asked.items():
+        found[line(release)] += count
+    return found
+
+
+def recorded(root: Path, shelf: Shelf) -> Cases:
+    """Return how many cases each release of each project answered; what Helm renders is Helm's answer alone."""
+    found: Cases = {}
+    for row in load((root / RECORDINGS).read_text(encoding="utf-8")):
+        lines = [
+            line for pattern in row["files"] for path in sorted(root.glob(pattern)) for line in cases_of(path, row)
+        ]
+        shares = by_project(lines, root / row["bases"], shelf) if "bases" in row else {}
+        for project, said in row["releases"].items():
+            if row["oracle"] == HELM and project != HELM:
+                continue
+            for release in said if isinstance(said, list) else [said]:
+                found.setdefault(project, Counter())[str(release)] += shares.get(project, len(lines))
+    return found
+
+
+def by_project(lines: list[bytes], bases: Path, shelf: Shelf) -> Counter[str]:
+    """Return the cases of each project: a case begins with the name of a base, whose kind the project has."""
+    objects = json.loads(bases.read_bytes())
+    owners = {name: owner(base, shelf) for name, base in objects.items()}
+    return Counter({CORE: len(lines)}) + Counter(owners[json.loads(line)[0]] for line in lines if line)
+
+
+def owner(base: Mapping[str, Any], shelf: Shelf) -> str:
+    """Return the project that has the kind of an object; of a kind of Kubernetes, the one whose webhook looks at it."""
+    group = base["apiVersion"].rpartition("/")[0]
+    return next(iter(shelf.holders(group, base["kind"])), "kueue")
+
+
+def cases_of(file: Path, row: Mapping[str, Any]) -> list[bytes]:
+    """Return the cases of a file: its lines, or an empty one where the file is a case."""
+    if file.suffix == ".json" or row.get("cases") == "files":
+        return [b""]
+    data = file.read_bytes()
+    text = gzip.decompress(data) if file.suffix == ".gz" else data
+    return [one_line for one_line in text.splitlines() if one_line.strip() and not one_line.startswith(b"#")]
