@@ -73,9 +73,12 @@ ELSEWHERE = Rule(
 TWICE = Rule(
     id="pairing/bundled-twice",
     title="A project that several charts bundle is installed once.",
-    why="two copies would change the same nodes and objects",
+    why=(
+        "two copies would change the same nodes and objects: each Node Feature Discovery writes labels by its own "
+        "settings, and its charts own the same definitions"
+    ),
     fix="disable the project in one of the charts",
-    source=DOCS,
+    source=f"{DOCS}; kubernetes-sigs/node-feature-discovery v0.18.3 docs/deployment/helm.md",
     layer="pairing",
 )
 FABRIC = Rule(
@@ -159,15 +162,21 @@ def check_definitions(cluster: Cluster, source: Source) -> Iterator[Finding]:
 
 
 def check_bundles(cluster: Cluster, source: Source) -> Iterator[Finding]:
-    """Yield projects that values have brought twice: by two charts, or by a chart and on their own."""
+    """Yield projects that values have brought twice: by two charts, or by a chart and on their own.
+
+    A chart brings one by its defaults, too. Of a chart that somebody else installs nobody knows.
+    """
     projects = sorted({bundle.project for site in sites(cluster) for bundle in site.facts.bundles})
     for project in projects:
-        told = [(site, bundle) for site, bundle in bundlers(cluster, project) if is_switched_on(site, bundle.switch)]
-        others = [project] if project in cluster.operators else [site.name for site, _ in told[:1]]
-        for site, bundle in told if project in cluster.operators else told[1:]:
-            message = f"{project} is installed twice, by {others[0]} and {site.name}; set {bundle.switch}: false"
-            path: Path = (*site.at, "values", *bundle.switch.split("."))
-            yield TWICE.at(source, path, message, source=bundle.source)
+        willing = bundlers(cluster, project)
+        told = [(site, bundle) for site, bundle in willing if is_switched_on(site, bundle.switch)]
+        ours = [site.name for site, bundle in willing if site.choice.managed or (site, bundle) in told]
+        first = project if project in cluster.operators else next(iter(ours), project)
+        for site, bundle in told:
+            if site.name != first:
+                message = f"{project} is installed twice, by {first} and {site.name}; set {bundle.switch}: false"
+                path: Path = (*site.at, "values", *bundle.switch.split("."))
+                yield TWICE.at(source, path, message, source=bundle.source, shared=[("operators", first)])
 
 
 def is_switched_on(site: Site, switch: str) -> bool:
