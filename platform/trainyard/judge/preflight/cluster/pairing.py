@@ -105,6 +105,8 @@ PREEMPTION = Rule(
     source="kubernetes-sigs/kueue v0.19.2 pkg/scheduler/preemption/preemption.go",
     layer="pairing",
 )
+SHOWN = 3
+"""So many names stand in a sentence; the others are counted."""
 
 
 @CLUSTER.check()
@@ -229,10 +231,12 @@ def check_queues(cluster: Cluster, source: Source) -> Iterator[Finding]:
     """Yield kinds that Kueue's configuration leaves out, and preemption that it refuses."""
     if Kueue.name not in cluster.operators:
         return
-    if cluster.queues_of("kueue"):
-        for name in sorted(set(frameworks(cluster)) - kueue_integrations(cluster)):
-            message = f"Kueue's configuration leaves out {name}, so such jobs start outside of all quotas; add it"
-            yield LEFT_OUT.at(source, ("operators", Kueue.name, "values"), message)
+    if cluster.queues_of("kueue") and (missing := sorted(set(frameworks(cluster)) - kueue_integrations(cluster))):
+        more = f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
+        names = f"{', '.join(missing[:SHOWN])}{more}"
+        it = "it" if len(missing) == 1 else "them"
+        message = f"Kueue's configuration leaves out {names}, so such jobs start outside of all quotas; add {it}"
+        yield LEFT_OUT.at(source, ("operators", Kueue.name, "values"), message)
     for name, queue in cluster.queues.items():
         if queue.preemption.borrow_within_cohort and shares_fairly(cluster):
             message = f"queue {name!r} sets borrowWithinCohort, which fair sharing ignores; remove one of them"
