@@ -34,8 +34,9 @@ def at_difference(finding: Finding, manifest: Manifest, old: Manifest) -> Findin
     """Return a finding on the parameters of a class at the one of them that the update changes."""
     if finding.rule != IMMUTABLE.id:
         return finding
-    path: Path = (finding.path or "",)
-    new, before = manifest.value.get(path[0]), old.value.get(path[0])
+    field = finding.path or ""
+    path: Path = (field,)
+    new, before = manifest.value.get(field), old.value.get(field)
     while isinstance(new, Mapping) and isinstance(before, Mapping):
         changed = [name for name in {**new, **before} if new.get(name) != before.get(name)]
         if len(changed) != 1 or changed[0] not in new:
