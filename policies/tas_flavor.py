@@ -1,6 +1,6 @@
-"""Pods that ask for a topology must have a flavor with one.
+"""Pods with a topology annotation must have a flavor with topologyName.
 
-Why: Kueue passes over flavors without topologyName for such pods, so it never admits the job.
+Why: Kueue does not use other flavors for such pods, so it never admits the job.
 Fix: add topologyName to the flavor, or remove the annotation from the pods.
 Source: kubernetes-sigs/kueue v0.19.2 pkg/scheduler/flavorassigner/tas_flavorassigner.go
  checkPodSetAndFlavorMatchForTAS

@@ -59,7 +59,7 @@ def resources(values: Any, inside: tuple[str, ...] = ()) -> Iterator[tuple[tuple
 def check_amounts(
     one: OneCluster, site: Site, inside: tuple[str, ...], said: Mapping[str, Any], own: Any
 ) -> Iterator[Finding]:
-    """Yield what is wrong with the limits and requests of one container; `own` are those of the chart."""
+    """Yield limits of one container that are too low; `own` are the amounts of the chart."""
     at: Path = (*site.at, "values", *inside)
     for name in (CPU, MEMORY):
         limit, request = amount(said, "limits", name), amount(said, "requests", name)

@@ -39,11 +39,11 @@ def check(one: OneCluster) -> Iterator[Finding]:
     for name, pool in one.cluster.pools.items() if own else ():
         if not is_known_shape(pool.shape) or name in replaced_flavors(every):
             continue
-        there, taken = pool.nodes - pool.spares, stated(one.cluster, name, pool, replaced)
+        there, taken = pool.nodes - pool.spares, other_nodes(one.cluster, name, pool, replaced)
         if max(taken) > there:
             continue  # said of the cluster's own file
         for item in own:
-            part = wanted(item.value, name, pool)
+            part = quota_nodes(item.value, name, pool)
             taken = [one_amount + more for one_amount, more in zip(taken, part, strict=True)]
             if any(part) and max(taken) > there:
                 message = f"with this quota, queues need {float(max(taken)):.4g} nodes of pool {name!r}, which has "
@@ -56,13 +56,13 @@ def replaced_flavors(every: list[clusters.Own]) -> set[str]:
     return {item.identity.name for item in every if item.identity.kind == "ResourceFlavor"}
 
 
-def stated(cluster: Cluster, name: str, pool: Pool, replaced: set[tuple[str, str]]) -> list[Fraction]:
+def other_nodes(cluster: Cluster, name: str, pool: Pool, replaced: set[tuple[str, str]]) -> list[Fraction]:
     """Return the nodes that quotas of the cluster's file take, in each resource; `replaced` queues do not count."""
     parts = [nodes(pool, quota) for path, quota in quotas(cluster, name) if (path[0], path[1]) not in replaced]
     return [sum(amounts, Fraction()) for amounts in zip(*parts, strict=True)] or [Fraction()] * len(COUNTED)
 
 
-def wanted(value: Mapping[str, Any], name: str, pool: Pool) -> list[Fraction]:
+def quota_nodes(value: Mapping[str, Any], name: str, pool: Pool) -> list[Fraction]:
     """Return the nodes of a pool that a queue of one's own has quota for, in each resource."""
     found = dict.fromkeys(COUNTED, Fraction())
     for _, flavor in matches(value, ("spec", "resourceGroups", "*", "flavors", "*")):
