@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
+from make import CLUSTER, write_repository
 from repo import Repo
 from trainyard.base.findings import Finding, arrange
 from trainyard.faces.cli._findings import reader
@@ -92,6 +93,13 @@ CHANGED = {
         '5.1", namespace: nlp, dest',
         "4:28",
         "argocd.namespace was added here, which breaks 1 place",
+    ),
+    "a cluster is made a mere base": (
+        "platform/clusters/cumulus.yaml",
+        'kubernetes: "1.35"',
+        'abstract: true\nkubernetes: "1.35"',
+        "3:1",
+        "cluster 'cumulus' was made abstract here, but 5 jobs use it",
     ),
     "a level is renamed": (
         ATLAS,
@@ -341,3 +349,11 @@ def test_without_errors_nothing_is_tried(tmp_path):
     checked = preflight.check_repository(copy(tmp_path), home=ROOT)
     warned = replace(checked, findings=[])
     assert causes.explain(warned, ROOT) is warned.findings
+
+
+def test_two_errors_of_one_field_stay_two(tmp_path):
+    """Two sentences of one rule on one field are both said: of a server that lacks two things."""
+    mlflow = {**CLUSTER["operators"], "mlflow": {"version": "3.17.2"}}
+    cluster = {**CLUSTER, "operators": mlflow, "tracking": {"mlflow": {"url": "https://a.example.com"}}}
+    found = explained(write_repository(tmp_path, jobs={}, clusters={"test": cluster}))
+    assert len([item for item in found if item.rule == "spec/tracking-server"]) == 2

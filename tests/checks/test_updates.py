@@ -259,6 +259,13 @@ def test_each_change_has_its_word(old, change, word, verdict, why):
         assert updates == [finding for finding in result.findings if finding.is_error]
 
 
+def test_a_changed_parameter_of_a_class_is_named_itself():
+    """The finding stands at the one that changed, whatever stands before it."""
+    old = altered(objects.STORAGE_CLASS, {"parameters": {"a": "1", "b": "2"}})
+    result = judge([old], [altered(old, {"parameters": {"a": "1", "b": "3"}})])
+    assert [item.path for item in result.findings if item.layer == "update"] == ["parameters.b"]
+
+
 def test_only_the_change_is_of_the_update_layer():
     """What is wrong by itself keeps its layer, beside what may not change."""
     result = judge([objects.JOB], [altered(objects.JOB, {"spec.parallelism": -1, IMAGE: "b"})])

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from make import make_cluster, make_source
+from make import CLUSTER, CPU_NODE, fields, make_cluster, make_source, write_repository
 from monitoring.rules import OPERATORS, everything
+from trainyard.judge import preflight
 from trainyard.judge.preflight.cluster.monitoring import check
 from trainyard.render.clusters import alerts, monitors, nets
 from trainyard.render.operators import operators
@@ -89,26 +90,44 @@ def test_prometheus_passes_the_policies_of_teams():
     assert not list(nets.allow_prometheus(make_cluster(operators={"kuberay": {"version": "1.6.2"}})))
 
 
+TAINTED = {"cpu": {"shape": CPU_NODE, "nodes": 4, "taints": [{"key": "a.b/c"}]}}
+
 WRONG = {
     "nobody installs it": ({"monitoring": {}}, "no Prometheus reads the monitors"),
     "two would": ({"operators": STACK, "monitoring": {"existing": THEIRS}}, "remove one"),
     "no such pool": ({"operators": STACK, "monitoring": {"pool": "cpo"}}, "pool 'cpo' does not exist"),
     "no such class": ({"operators": STACK, "monitoring": {"storageClass": "disk"}}, "storage class 'disk'"),
+    "a pool of GPUs": ({"operators": STACK, "monitoring": {"pool": "gpu"}}, "pool 'gpu' has GPUs"),
+    "a pool with a taint": (
+        {"operators": STACK, "monitoring": {"pool": "cpu"}, "pools": TAINTED},
+        "do not tolerate taint 'a.b/c'",
+    ),
     "no such alert": ({"operators": STACK, "monitoring": {"alerts": {"disabled": ["RunIdel"]}}}, "'RunIdel'"),
 }
 
 
-@pytest.mark.parametrize(("fields", "message"), WRONG.values(), ids=WRONG)
-def test_mistakes_are_found(fields, message):
+@pytest.mark.parametrize(("said", "message"), WRONG.values(), ids=WRONG)
+def test_mistakes_are_found(said, message):
     """Each mistake is one finding that names the value."""
-    (found,) = check(make_cluster(**fields), make_source("platform/clusters/test.yaml", fields))
+    (found,) = check(make_cluster(**said), make_source("platform/clusters/test.yaml", said))
     assert message in found.message
 
 
-@pytest.mark.parametrize("fields", [{}, {"operators": STACK, "monitoring": {}}, {"monitoring": {"existing": THEIRS}}])
-def test_what_is_right_is_silent(fields):
+PLACED = {"operators": STACK, "monitoring": {"pool": "gpu"}, "pools": {"gpu": {"shape": "dgx-h100", "nodes": 4}}}
+"""A cluster of GPUs alone has no other place for Prometheus."""
+
+RIGHT: list[dict[str, Any]] = [
+    {},
+    {"operators": STACK, "monitoring": {}},
+    {"monitoring": {"existing": THEIRS}},
+    PLACED,
+]
+
+
+@pytest.mark.parametrize("said", RIGHT)
+def test_what_is_right_is_silent(said):
     """Either way to a Prometheus is right, and none is, too."""
-    assert not list(check(make_cluster(**fields), make_source("platform/clusters/test.yaml", fields)))
+    assert not list(check(make_cluster(**said), make_source("platform/clusters/test.yaml", said)))
 
 
 CONFLICTS = {
@@ -131,3 +150,12 @@ def site_of(stack: dict[str, Any]) -> Site:
     """Return the place of this stack in a cluster that also has Kueue, whose workloads have states to tell."""
     cluster = make_cluster(operators={"kube-prometheus-stack": stack, "kueue": {"version": "0.19.2"}})
     return next(site for site in sites(cluster) if site.name == "kube-prometheus-stack")
+
+
+@pytest.mark.parametrize(("claims", "found"), [(["checkpoint"], 1), (["checkpoints"], 0), (None, 0)])
+def test_claims_of_checkpoints_are_volumes_of_teams(tmp_path, claims, found):
+    """A name that no team has is told; the default needs no team that has it."""
+    said = {"existing": THEIRS, **({"checkpointClaims": claims} if claims else {})}
+    write_repository(tmp_path, jobs={}, clusters={"test": fields(CLUSTER, {"monitoring": said})})
+    said_of = [item.path for item in preflight.check_repository(tmp_path).findings if item.rule == "mon-claims"]
+    assert said_of == ["monitoring.checkpointClaims[0]"] * found

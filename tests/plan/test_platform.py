@@ -101,6 +101,18 @@ CASES: dict[str, tuple[dict[str, Any], str, str, bool]] = {
         "1 job of pool gpu: its current run stays as it is; the change applies to its next run",
         False,
     ),
+    "a taint that running pods do not tolerate": (
+        changed("pools", "gpu", "taints", to=[{"key": "a.b/c", "effect": "NoExecute"}]),
+        "pool gpu: taints[0]: {key: a.b/c, …} added",
+        "1 job of pool gpu: its current run stays as it is; the change applies to its next run",
+        True,
+    ),
+    "a taint that keeps nothing away": (
+        changed("pools", "gpu", "taints", to=[{"key": "a.b/c", "effect": "PreferNoSchedule"}]),
+        "pool gpu: taints[0]: {key: a.b/c, …} added",
+        "1 job of pool gpu: its current run stays as it is; the change applies to its next run",
+        False,
+    ),
     "a price": (
         changed("pools", "gpu", "pricePerGpuHour", to=2),
         "price of a GPU hour in pool gpu: 2 added",

@@ -177,3 +177,13 @@ def test_rules_that_do_not_exist_are_looked_for_in_no_time() -> None:
         return [id_ for id_ in ids if waivers.rule(id_) is None]
 
     assert within(2, unknown) == ids
+
+
+@pytest.mark.parametrize(("fabric", "told"), [({"type": "rocee"}, 0), (None, 1)])
+def test_a_waiver_of_a_job_is_not_called_unneeded_while_its_cluster_is_broken(tmp_path: Path, fabric, told) -> None:
+    """Nobody knows what the job would need; with a cluster that can be read the same waiver is a finding."""
+    cluster = {**CLUSTER, **({"fabric": fabric} if fabric else {})}
+    jobs = {"nlp/one": {**SMALL, "waive": {"kq-start-elastic": "it may begin with fewer"}}}
+    write_repository(tmp_path, jobs=jobs, clusters={"test": cluster})
+    found = preflight.check_repository(tmp_path, home=ROOT).findings
+    assert len([item for item in found if item.rule == "spec/waive"]) == told

@@ -55,6 +55,17 @@ WRONG: dict[str, tuple[dict[str, dict[str, Any]], list[str]]] = {
             "far.yaml spec/missing-field pools is missing; add it",
         ],
     ),
+    "nulls that remove nothing": (
+        {"far": {**FAR, "operators": {"jobst": None}, "gang": None, "description": None, "storage": {"local": None}}},
+        [
+            "far.yaml spec/base-null no base has 'gang' here, so null removes nothing; remove it",
+            "far.yaml spec/base-null no base has 'jobst' here, so null removes nothing; did you mean 'jobset'?",
+        ],
+    ),
+    "a null in a map that is new": (
+        {"far": {**FAR, "pools": {"more": {"shape": "dgx-h100", "nodes": 2, "kubelet": None}}}},
+        ["far.yaml spec/base-null no base has 'kubelet' here, so null removes nothing; remove it"],
+    ),
     "a right pair": ({"far": FAR}, []),
 }
 

@@ -271,6 +271,7 @@ def spec_of(
     if wrong:
         return None, source, [*findings, *wrong], below
     spec, errors = document.validate(model, whole)
+    errors = [*errors, *bases.check_nulls(whole)]
     if bases.is_abstract(source):
         lacking = RULES["missing-field"].id
         return None, source, [*findings, *(error for error in errors if error.rule != lacking)], below

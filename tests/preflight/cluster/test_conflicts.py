@@ -86,6 +86,13 @@ WRONG: dict[str, tuple[dict[str, Any], str, dict[str, Any], str, str]] = {
         "warning driver.enabled",
         "driver.enabled is false, but gpuDriver is 'operator'; set system: {gpuDriver: system} instead",
     ),
+    "drivers of all nodes at once": (
+        {},
+        "gpu-operator",
+        nested("driver.upgradePolicy", {"autoUpgrade": True, "maxParallelUpgrades": 0, "maxUnavailable": "100%"}),
+        "warning driver.upgradePolicy.maxUnavailable",
+        "driver.upgradePolicy upgrades all nodes at once, which ends every run; lower maxUnavailable",
+    ),
     "a ClusterPolicy of the chart": (
         {},
         "gpu-operator",
@@ -469,6 +476,16 @@ RIGHT: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
         {},
         "gpu-operator",
         nested("driver.nvidiaDriverCRD", {"enabled": True, "deployDefaultCR": False}),
+    ),
+    "drivers of a quarter of the nodes at a time": (
+        {},
+        "gpu-operator",
+        nested("driver.upgradePolicy", {"autoUpgrade": True, "maxParallelUpgrades": 0, "maxUnavailable": "25%"}),
+    ),
+    "drivers by hand, with bounds that count for nothing": (
+        {},
+        "gpu-operator",
+        nested("driver.upgradePolicy", {"autoUpgrade": False, "maxParallelUpgrades": 0, "maxUnavailable": "100%"}),
     ),
     "MIG off where nothing is cut": ({}, "gpu-operator", nested("migManager.enabled", False)),
     "a toleration of everything": ({}, "gpu-operator", nested("daemonsets.tolerations", [{"operator": "Exists"}])),

@@ -80,6 +80,11 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
         "error rdma-ib-prereq fabric.partitionKey",
         "partitionKey is only for virtual functions on infiniband, not 'hostdev' on infiniband; remove it",
     ),
+    "packets of Ethernet on InfiniBand": (
+        {**INFINIBAND, "mtu": 9000},
+        "warning rdma-mtu-chain fabric.mtu",
+        "mtu is 9000, but interfaces on InfiniBand carry at most 4092; use that",
+    ),
     "classes of Ethernet on InfiniBand": (
         {**INFINIBAND, "trafficClass": 106},
         "warning nccl-tc fabric.trafficClass",
@@ -95,7 +100,8 @@ RIGHT: dict[str, dict[str, Any] | None] = {
     "a partition with all that serves it": {**INFINIBAND, **PARTITION},
     "a partition that others serve": {**INFINIBAND, "partitionKey": "0x6", "operators": FOREIGN},
     "the node's own network": {**FABRIC, "attach": "host", "interface": "eno1"},
-    "shared adapters on InfiniBand": {**INFINIBAND, "attach": "rdma-shared"},
+    "shared adapters on InfiniBand": {**INFINIBAND, "attach": "rdma-shared", "mtu": 65520},
+    "the largest packets of InfiniBand": {**INFINIBAND, "mtu": 4092},
     "RoCE that pods are not attached to": {"type": "roce"},
     "a fabric of a cloud": {"type": "efa"},
 }
@@ -125,6 +131,6 @@ def test_a_fabric_that_says_all_is_fine(fabric):
 
 
 def test_only_what_cannot_work_is_an_error():
-    """A missing traffic class costs bandwidth; everything else keeps jobs from starting."""
+    """A missing traffic class costs bandwidth, InfiniBand caps packets; everything else keeps jobs from starting."""
     rules = {where.split()[1]: where.split()[0] for _, where, _ in WRONG.values()}
-    assert {rule for rule, severity in rules.items() if severity == Severity.WARNING} == {"nccl-tc"}
+    assert {rule for rule, severity in rules.items() if severity == Severity.WARNING} == {"nccl-tc", "rdma-mtu-chain"}

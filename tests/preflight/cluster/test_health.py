@@ -45,6 +45,12 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
         BOTH,
         ["health.pools[0]: pool 'gpus' does not exist; did you mean 'gpu'?"],
     ),
+    "no pool with GPUs": (
+        {"health": {"pools": ["cpu"]}},
+        BOTH,
+        ["health.pools: no pool with GPUs is watched; add 'gpu', or remove pools"],
+    ),
+    "pools with GPUs and others": ({"health": {"pools": ["cpu", "gpu"]}}, BOTH, []),
     "a fault that is not known": (
         {"health": {"ignore": ["NvlinkErrors"]}},
         BOTH,

@@ -147,6 +147,11 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
             "node-feature-discovery.enabled: false"
         ),
     ),
+    "node feature discovery beside the one that a chart brings by itself": (
+        {"operators": but(network_operator={"version": "26.4.1", "values": {"nfd": {"enabled": True}}})},
+        "error pairing/bundled-twice operators.network-operator.values.nfd.enabled",
+        "node-feature-discovery is installed twice, by gpu-operator and network-operator; set nfd.enabled: false",
+    ),
     "two of the SR-IOV operator, because the file says so": (
         {
             "operators": but(
@@ -210,6 +215,14 @@ def test_what_does_not_go_together_is_reported_at_the_field_to_change(changes, w
 def test_every_operator_together_is_fine():
     """The cluster that has them all has nothing to report."""
     assert list(check(everything(), source())) == []
+
+
+@pytest.mark.parametrize("gpu", [{"managed": False}, {"values": {"nfd": {"enabled": False}}}])
+def test_a_project_that_one_chart_may_bring_is_there_once(gpu):
+    """Of a chart that somebody else installs nobody knows, and one that is told to leaves it out."""
+    network = {"version": "26.4.1", "values": {"nfd": {"enabled": True}}}
+    said = {"operators": but(gpu_operator={"version": "26.7.0", **gpu}, network_operator=network)}
+    assert [item.message for item in check(everything(**said), source(**said)) if item.rule.endswith("twice")] == []
 
 
 def test_kubernetes_below_the_documented_range_is_an_error():

@@ -17,6 +17,11 @@ OURS = {"mlflow": {"version": "3.17.2"}}
 OPERATOR = {"wandb-operator": {"version": "1.4.8"}}
 BUCKET = {"bucket": "s3://models/mlflow", "annotations": {"eks.amazonaws.com/role-arn": "strato-mlflow"}}
 
+GOOGLE = {
+    "bucket": "gs://models/mlflow",
+    "annotations": {"iam.gke.io/gcp-service-account": "mlflow@models.iam.gserviceaccount.com"},
+}
+
 CASES: dict[str, tuple[dict[str, Any] | None, dict[str, Any], list[tuple[str, str]]]] = {
     "no tracking": (None, {}, []),
     "an operator without a server": (None, OURS, [(SERVER, "operators.mlflow")]),
@@ -44,6 +49,17 @@ CASES: dict[str, tuple[dict[str, Any] | None, dict[str, Any], list[tuple[str, st
         OURS,
         [(IDENTITY, 'tracking.mlflow.artifacts.annotations["eks.amazonaws.com/role-arn"]')],
     ),
+    "an account of another cloud": (
+        {"mlflow": {**MLFLOW, "artifacts": GOOGLE}},
+        {**OURS, "system": "eks"},
+        [(IDENTITY, 'tracking.mlflow.artifacts.annotations["iam.gke.io/gcp-service-account"]')],
+    ),
+    "an account of the cluster's cloud": (
+        {"mlflow": {**MLFLOW, "artifacts": GOOGLE}},
+        {**OURS, "system": "gke-cos"},
+        [],
+    ),
+    "an account of a cloud on machines of one's own": ({"mlflow": {**MLFLOW, "artifacts": GOOGLE}}, OURS, []),
     "the service": ({"wandb": {**WANDB, "server": None}}, {}, []),
     "a server without its operator": ({"wandb": WANDB}, {}, [(SERVER, "tracking.wandb.server")]),
     "a server with its operator": ({"wandb": WANDB}, OPERATOR, []),
@@ -53,7 +69,9 @@ CASES: dict[str, tuple[dict[str, Any] | None, dict[str, Any], list[tuple[str, st
 @pytest.mark.parametrize(("said", "operators", "expected"), CASES.values(), ids=CASES)
 def test_trackers_have_what_they_need(said, operators, expected):
     """Each problem at the field that it is about."""
-    changes = {"operators": {**CLUSTER["operators"], **operators}, **({"tracking": said} if said else {})}
+    system = {"system": {"distribution": operators["system"]}} if "system" in operators else {}
+    chosen = {name: choice for name, choice in operators.items() if name != "system"}
+    changes = {"operators": {**CLUSTER["operators"], **chosen}, **({"tracking": said} if said else {}), **system}
     source = make_source("platform/clusters/test.yaml", fields(CLUSTER, changes))
     assert [(item.rule, item.path) for item in check(make_cluster(**changes), source)] == expected
 

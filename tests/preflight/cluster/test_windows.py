@@ -58,3 +58,15 @@ def test_a_window_that_argo_cd_does_not_take(window, field, said):
 def test_a_window_that_argo_cd_takes(window):
     """Whatever its parser reads is fine."""
     assert found(window) == []
+
+
+@pytest.mark.parametrize(
+    ("schedule", "duration", "found"), [("0 0 * * *", "24h", 1), ("0 0 * * *", "23h", 0), ("0 0 * * 1-5", "24h", 0)]
+)
+def test_a_window_that_is_always_open_denies_every_sync(schedule, duration, found):
+    """At its length, unless there are days or hours without it."""
+    said = {**CLUSTER["argocd"], "hardwareDeny": [{"schedule": schedule, "duration": duration}]}
+    changes = {"argocd": said}
+    source = make_source("platform/clusters/test.yaml", fields(CLUSTER, changes))
+    told = [(item.rule, item.path) for item in windows.check(make_cluster(**changes), source)]
+    assert told == [("argo-window-always", "argocd.hardwareDeny[0].duration")] * found

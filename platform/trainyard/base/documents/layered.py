@@ -48,14 +48,39 @@ def outermost(document: Layered, at: Path = ()) -> Iterator[Path]:
             yield from outermost(document, path)
 
 
+def idle_nulls(document: Layered, own: frozenset[str]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    """Yield the paths of nulls in the nearest document that remove nothing, each with the map of what it could remove.
+
+    The fields `own` are not handed down, so that nothing is said of them.
+    """
+    nearest, *below = document.layers
+    said = {key: item for key, item in nearest.value.items() if key not in own}
+    yield from nulls(said, handed_down(below, own))
+
+
+def nulls(over: Mapping[str, Any], below: Any, at: Path = ()) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    """Yield the paths of nulls over nothing, each with the map below it."""
+    there = below if isinstance(below, Mapping) else {}
+    for key, item in over.items():
+        if item is None and key not in there:
+            yield (*at, key), there
+        elif isinstance(item, Mapping):
+            yield from nulls(item, there.get(key), (*at, key))
+
+
 def layer(documents: Sequence[Document], *, own: frozenset[str]) -> Layered:
     """Return documents as one, the nearest first; the fields `own` are not handed down."""
     nearest, *below = documents
-    value: Any = {}
-    for document in reversed(below):
-        value = merge(value, {name: item for name, item in document.value.items() if name not in own})
-    merged = merge(value, nearest.value)
+    merged = merge(handed_down(below, own), nearest.value)
     return Layered(nearest.file, nearest.index, merged, nearest.text, nearest.first_line, layers=tuple(documents))
+
+
+def handed_down(documents: Sequence[Document], own: frozenset[str]) -> Any:
+    """Return the value of documents together, the nearest first, without the fields that are `own`."""
+    value: Any = {}
+    for document in reversed(documents):
+        value = merge(value, {name: item for name, item in document.value.items() if name not in own})
+    return value
 
 
 def merge(below: Any, over: Any) -> Any:

@@ -79,6 +79,8 @@ class Causes:
     """The repairs of these causes."""
     changed: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """The changed fields of each file of the platform."""
+    every: list[Finding] = field(default_factory=list)
+    """The findings as they came, also those that say another sentence of the same field by the same rule."""
 
     @classmethod
     def of(cls, checked: Checked, loaded: Loaded, home: Path, findings: list[Finding]) -> Causes:
@@ -86,7 +88,8 @@ class Causes:
         wrong = {finding.location.file for finding in findings if finding.is_error}
         open_ = {(job.team, job.name) for job in unchecked(loaded, checked.runs)}
         jobs = [job for job in loaded.specs.jobs if job.source.file in wrong or (job.team, job.name) in open_]
-        return cls(Trial(loaded, home, tuple(jobs)), {key(finding): finding for finding in findings})
+        by_key = {key(finding): finding for finding in reversed(findings)}
+        return cls(Trial(loaded, home, tuple(jobs)), dict(reversed(by_key.items())), every=findings)
 
     def told(self, touched: Touched) -> list[Finding]:
         """Return the findings with their causes."""
@@ -98,7 +101,9 @@ class Causes:
                 self.take(repair, repaired)
                 tried += 1
         self.take_together()
-        return [self.with_cause(name, finding) for name, finding in self.findings.items()]
+        there = {key(finding) for finding in self.every}
+        new = [finding for name, finding in self.findings.items() if name not in there]
+        return [self.with_cause(key(finding), finding) for finding in (*self.every, *new)]
 
     def repairs(self, touched: Touched) -> Iterator[Repair]:
         """Yield the repairs to try, those of findings that follow from another left out."""
@@ -180,5 +185,6 @@ class Causes:
         """Return a finding with the place of its cause, or with the jobs that it keeps from being checked."""
         if name in self.causes:
             return replace(finding, cause=self.findings[self.causes[name]].location)
-        blocked = sorted({*finding.blocks, *self.blocks.get(name, ())})
+        blocks = self.blocks.get(name, ()) if finding is self.findings[name] else ()
+        blocked = sorted({*finding.blocks, *blocks})
         return replace(finding, blocks=tuple(blocked)) if blocked else finding

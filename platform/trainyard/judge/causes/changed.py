@@ -26,6 +26,7 @@ from trainyard.render.tree.commit import base_of
 from trainyard.render.tree.spec_files import spec_files
 from trainyard.specs.load import Loaded
 from trainyard.specs.reading import document
+from trainyard.specs.reading.bases import ABSTRACT, is_abstract
 from trainyard.specs.sources import Source
 
 BREAKS = Rule(
@@ -268,6 +269,9 @@ def lost(
     if new := twin(loaded, kind, value):
         message = f"{kind} {name!r} was renamed to {new!r} here, but {hurt} it"
         return BREAKS.at(loaded.specs.sources[f"{kind}/{new}"], (), message)
+    now = load(files.read(loaded.root / file) or b"", file=file)[0]
+    if kind == "cluster" and len(now) == 1 and is_abstract(source := Source(file, now[0])):
+        return BREAKS.at(source, (ABSTRACT,), f"cluster {name!r} was made abstract here, but {hurt} it", key=True)
     return BREAKS.of(Location(file, 1, 1), f"{kind} {name!r} was removed by this change, but {hurt} it")
 
 

@@ -103,7 +103,8 @@ class Trial:
             findings += preflight.check_cluster(loaded, name, schemas)
         findings += preflight.check_between(loaded)
         waivers = Waivers.of(loaded)
-        left = [*waivers.left(findings), *waivers.unneeded(before=True)]
+        seen = preflight.was_judged(loaded, runs)
+        left = [*waivers.left(findings), *waivers.unneeded(before=True, seen=seen)]
         return Judged(by_key(left), frozenset(f"{run.run.team_name}/{run.run.job_name}" for run in runs))
 
     def of(self, repaired: Loaded) -> Gone | None:

@@ -12,13 +12,14 @@ from dataclasses import replace
 from typing import Any
 
 from trainyard.base.documents.differences import differences
-from trainyard.base.findings import Finding
+from trainyard.base.findings import Finding, Path, format_path
 from trainyard.base.labels import JOB, RUN
 from trainyard.base.manifests import Manifest
 from trainyard.judge.checks import guards
 from trainyard.judge.checks.result import Change, ChangeWord
 from trainyard.upstream.apiserver import Judge, Judgement, Verdict
 from trainyard.upstream.apiserver.core import persistentvolumeclaim
+from trainyard.upstream.apiserver.core.storage import IMMUTABLE
 
 SHOWN = 4
 """Fields of an object that are named."""
@@ -27,6 +28,23 @@ ANEW = "delete the old object and create this one, or use another name"
 MOVE = "restore the field, or create another object and move to it"
 
 Identity = tuple[str, str, str, str]
+
+
+def at_difference(finding: Finding, manifest: Manifest, old: Manifest) -> Finding:
+    """Return a finding on the parameters of a class at the one of them that the update changes."""
+    if finding.rule != IMMUTABLE.id:
+        return finding
+    field = finding.path or ""
+    path: Path = (field,)
+    new, before = manifest.value.get(field), old.value.get(field)
+    while isinstance(new, Mapping) and isinstance(before, Mapping):
+        changed = [name for name in {**new, **before} if new.get(name) != before.get(name)]
+        if len(changed) != 1 or changed[0] not in new:
+            break
+        path, new, before = (*path, changed[0]), new[changed[0]], before.get(changed[0])
+    if len(path) == 1:
+        return finding
+    return replace(finding, path=format_path(path), location=manifest.location(path))
 
 
 def identity(manifest: Manifest) -> Identity | None:
@@ -70,7 +88,9 @@ class Updates:
         known = {key(finding) for finding in anew.findings}
         fix = None if anew.verdict != "valid" else MOVE if guards.reason(old, manifest) else ANEW
         findings = (
-            finding if key(finding) in known else replace(finding, layer="update", fix=finding.fix or fix)
+            finding
+            if key(finding) in known
+            else replace(at_difference(finding, manifest, old), layer="update", fix=finding.fix or fix)
             for finding in found.findings
         )
         said = {key(finding) for finding in found.findings}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from trainyard.judge.preflight.between import credentials
 from trainyard.judge.preflight.declared import Look
 from trainyard.judge.preflight.job import objects
 from trainyard.judge.preflight.subjects import BETWEEN, CLUSTER, CLUSTER_BESIDE, TEAM, OneCluster, OneTeam
-from trainyard.judge.preflight.waivers import Job, Waivers
+from trainyard.judge.preflight.waivers import Job, Waiver, Waivers
 from trainyard.render.kinds import Resolved
 from trainyard.specs.load import Loaded, read_repository
 from trainyard.specs.reading.layout import Place
@@ -117,7 +117,7 @@ def check(
     findings = [*loaded.findings, *findings, *check_between(loaded)]
     findings += (finding for found in on_clusters.values() for finding in found)
     waivers = Waivers.of(loaded, closed)
-    left = (*waive_findings(loaded, waivers, findings, closed), *remembered.findings)
+    left = (*waive_findings(loaded, waivers, findings, closed, runs), *remembered.findings)
     ordered = sorted(dict.fromkeys(left), key=lambda finding: finding.order)
     open_ = {(finding.location.file, prefix_of(finding.message)) for finding in ordered if finding.rule == PLAIN.id}
     shown = (run for run in runs if (run.run.source.file, run.run.source.prefix) not in open_)
@@ -146,10 +146,15 @@ def clusters_of(loaded: Loaded) -> list[str]:
 
 
 def waive_findings(
-    loaded: Loaded, waivers: Waivers, findings: Iterable[Finding], closed: Collection[str] = ()
+    loaded: Loaded,
+    waivers: Waivers,
+    findings: Iterable[Finding],
+    closed: Collection[str] = (),
+    runs: Iterable[Resolved] = (),
 ) -> list[Finding]:
     """Return the findings in specs that no waiver takes off, and those on the waivers themselves; none in `closed`.
 
+    Of jobs without one of the `runs` nobody knows which waivers they need, where a file that they name is broken.
     Credentials are looked for here, since nothing else that was found may show them.
     """
     found = judge_safely(
@@ -157,7 +162,16 @@ def waive_findings(
         lambda why: credentials.Found((stopped(loaded, "between/credentials.py:check", why),), frozenset(), blind=True),
     )
     left = waivers.left([finding for finding in (*findings, *found.findings) if finding.location.file not in closed])
-    return [found.hidden(finding) for finding in (*left, *waivers.wrong(), *waivers.unneeded(before=True))]
+    unneeded = waivers.unneeded(before=True, seen=was_judged(loaded, runs))
+    return [found.hidden(finding) for finding in (*left, *waivers.wrong(), *unneeded)]
+
+
+def was_judged(loaded: Loaded, runs: Iterable[Resolved]) -> Callable[[Waiver], bool]:
+    """Return whether all rules were tried that a waiver may be for: not on a job whose cluster or team is broken."""
+    done = {(run.run.team_name, run.run.job_name) for run in runs}
+    jobs = ((file.team, file.name, file.job.cluster) for file in (*loaded.specs.jobs, *loaded.rest))
+    held = {(team, name) for team, name, on in jobs if {f"cluster/{on}", f"team/{team}"} & loaded.broken} - done
+    return lambda waiver: waiver.job not in held
 
 
 @memory.without_collecting()

@@ -16,6 +16,7 @@ from trainyard.render.operators.stated_values import check_tolerations, if_false
 from trainyard.render.sizing.software import cluster_install, installs, nvidia_pools
 
 TEMPLATES = "NVIDIA/gpu-operator v26.7.0 deployments/gpu-operator/templates"
+UPGRADES = "NVIDIA/k8s-operator-libs api/upgrade/v1alpha1/upgrade_spec.go DriverUpgradePolicySpec"
 CONTROLLER = "NVIDIA/gpu-operator v26.7.0 controllers/object_controls.go"
 
 OWNED = {
@@ -38,6 +39,7 @@ def conflicts(site: Site) -> Iterator[Conflict]:
     yield from check_objects(site)
     yield from check_parts(site)
     yield from check_nodes(site)
+    yield from check_upgrades(site)
     for path in ("daemonsets.tolerations", "node-feature-discovery.worker.tolerations"):
         yield from check_tolerations(site, path, nvidia_pools(site.cluster), CONTROLLER)
     yield from check_features(site, "node-feature-discovery.")
@@ -128,6 +130,18 @@ def check_nodes(site: Site) -> Iterator[Conflict]:
             continue
         yield Conflict("toolkit.env", message, CONTROLLER, shared=(("system", "distribution"),))
         return
+
+
+def check_upgrades(site: Site) -> Iterator[Conflict]:
+    """Yield a policy of upgrades under which a new driver ends the runs of all nodes at the same time.
+
+    Its two bounds count together: 0 in parallel is no bound, and 25% of the nodes may be out of use by default.
+    """
+    path = "driver.upgradePolicy"
+    parallel, out = (stated(site, f"{path}.{name}") for name in ("maxParallelUpgrades", "maxUnavailable"))
+    if stated(site, f"{path}.autoUpgrade") is True and parallel == 0 and str(out) == "100%":
+        message = f"{path} upgrades all nodes at once, which ends every run; lower maxUnavailable"
+        yield Conflict(f"{path}.maxUnavailable", message, UPGRADES, breaks=False)
 
 
 def values(items: Any) -> dict[Any, Any]:

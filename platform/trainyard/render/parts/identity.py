@@ -13,6 +13,8 @@ from trainyard.specs.models.team import Team
 class Provider:
     """One provider's way; all of them hand out credentials over a token that they project themselves."""
 
+    cloud: str
+    """Whose service has what reads it, as distributions name it."""
     annotation: str
     form: re.Pattern[str]
     should: str
@@ -24,18 +26,21 @@ class Provider:
 
 PROVIDERS = (
     Provider(
+        "aws",
         "eks.amazonaws.com/role-arn",
         re.compile(r"arn:aws[a-z-]*:iam::[0-9]{12}:role/\S+"),
         "the ARN of a role, such as arn:aws:iam::111122223333:role/reader",
         "aws/amazon-eks-pod-identity-webhook v0.6 README.md",
     ),
     Provider(
+        "google",
         "iam.gke.io/gcp-service-account",
         re.compile(r"[^@\s]+@[^@\s]+\.gserviceaccount\.com"),
         "the address of an account, such as reader@project.iam.gserviceaccount.com",
         "https://cloud.google.com/kubernetes-engine/docs/how-to/workload-identity",
     ),
     Provider(
+        "azure",
         "azure.workload.identity/client-id",
         re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"),
         "the UUID of a client",
@@ -65,4 +70,11 @@ def malformed_providers(annotations: Mapping[str, str]) -> Iterator[Provider]:
     """Yield the providers whose annotation has a value that none of them could read."""
     for provider in PROVIDERS:
         if provider.annotation in annotations and not provider.form.fullmatch(annotations[provider.annotation]):
+            yield provider
+
+
+def foreign_providers(annotations: Mapping[str, str], cloud: str | None) -> Iterator[Provider]:
+    """Yield the providers whose annotation nothing reads on another cloud's service; None is no cloud's."""
+    for provider in PROVIDERS:
+        if cloud is not None and provider.annotation in annotations and provider.cloud != cloud:
             yield provider

@@ -18,7 +18,7 @@ from trainyard.render.prerequisites.base import Prerequisite, Site, names_text, 
 from trainyard.render.prerequisites.nodes import in_words
 from trainyard.render.prerequisites.questions import AllExisting, Definitions, Existing, NodeOffers, namespaced
 from trainyard.render.sizing.fabrics import devices, fabric_type, plan
-from trainyard.render.sizing.fabrics.rails import SECONDARY, one_for_all, rails
+from trainyard.render.sizing.fabrics.rails import IPOIB_HEADER, LARGE, SECONDARY, one_for_all, rails
 from trainyard.specs import Fabric
 
 Area = Callable[[Site, Fabric], Iterator[Prerequisite]]
@@ -28,12 +28,6 @@ CODES = 4
 
 HEADERS = 28
 """Bytes of the headers of IPv4 and ICMP."""
-
-LARGE = 4096
-"""Bytes of the largest packet of InfiniBand."""
-
-IPOIB_HEADER = 4
-"""Bytes that IPoIB takes of each packet (RFC 4391)."""
 
 CLASS_BITS = 8
 """NICs map DSCP to priority by its upper three bits (NVIDIA MLNX_OFED documentation, quality of service)."""

@@ -40,6 +40,11 @@ def watched_pools(cluster: Cluster) -> list[str]:
     health = cluster.health or Health()
     if health.pools:
         return [name for name in health.pools if name in cluster.pools]
+    return gpu_pools(cluster)
+
+
+def gpu_pools(cluster: Cluster) -> list[str]:
+    """Return the pools whose nodes have GPUs."""
     return [name for name, pool in cluster.pools.items() if is_known_shape(pool.shape) and pool.node.gpus is not None]
 
 

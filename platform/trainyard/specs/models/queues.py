@@ -98,7 +98,7 @@ class Queue(Spec):
     flavor_fungibility: Fungibility = {}
     """Order in which Kueue tries several pools, borrowing and preemption."""
     fair_weight: Size | None = None
-    """Weight in fair sharing; default: 1, as in Kueue."""
+    """Weight in fair sharing, which it switches on for all queues; 0 yields to all others; default: 1, as in Kueue."""
     stop_policy: Literal["None", "Hold", "HoldAndDrain"] = "None"
     """`Hold` admits no new workloads; `HoldAndDrain` also evicts running ones."""
 
@@ -111,4 +111,4 @@ class Cohort(Spec):
     nominal_quota: dict[Name, Quota] = {}
     """Quota of the cohort itself, which its queues borrow."""
     fair_weight: Size | None = None
-    """Weight in fair sharing; default: 1, as in Kueue."""
+    """Weight in fair sharing, which it switches on for all queues; 0 yields to all others; default: 1, as in Kueue."""

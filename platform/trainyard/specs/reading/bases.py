@@ -5,10 +5,10 @@ Maps merge by key, lists and everything else replace, and null removes. `abstrac
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from trainyard.base.documents.layered import layer
+from trainyard.base.documents.layered import Layered, idle_nulls, layer
 from trainyard.base.findings import Finding, did_you_mean
 from trainyard.specs.reading.rules import RULES
 from trainyard.specs.sources import Source
@@ -47,6 +47,17 @@ def extend(name: str, source: Source, read: Files, names: frozenset[str]) -> tup
     if len(documents) < 2:
         return source, found, []
     return Source(source.file, layer(documents, own=OWN)), found, []
+
+
+def check_nulls(source: Source) -> Iterator[Finding]:
+    """Yield the nulls of a cluster with a base that remove nothing: what they were meant for stays."""
+    if isinstance(source.document, Layered):
+        for path, there in idle_nulls(source.document, OWN):
+            name = str(path[-1])
+            near = did_you_mean(name, map(str, there))
+            hint = near if near.startswith("did you mean") else "remove it"
+            message = f"no base has {name!r} here, so null removes nothing; {hint}"
+            yield RULES["base-null"].at(source, path, message, key=True)
 
 
 def is_abstract(source: Source) -> bool:

@@ -62,6 +62,15 @@ FILES = (
         "remove base from one of the files",
         why="no file would say the fields that the others leave out",
     ),
+    replace(
+        of_file(
+            "base-null",
+            "A null in a cluster with a base removes something that the base has.",
+            "write the name as it is in the base, or remove the line",
+            why="what the line was to remove stays on the cluster",
+        ),
+        severity=Severity.WARNING,
+    ),
     of_file("job-as-file", "A job is not another job's small file.", "copy the file into a subfolder"),
     of_file(
         "not-a-job",

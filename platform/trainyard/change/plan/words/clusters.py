@@ -104,6 +104,17 @@ class ClusterWords:
                 return f"topology levels: {levels(self.before)} → {levels(self.after)}", reach, ""
         return phrase(field_change.path, field_change), self.site.next(self.name, "of the cluster"), ""
 
+    def taints(self, pool: str) -> str:
+        """Return a warning that active runs do not tolerate a taint that nodes of their pool get, if there are any."""
+        old, new = (value_at(side, ("pools", pool, "taints"), []) for side in (self.before, self.after))
+        added = [taint for taint in new or () if isinstance(taint, Mapping) and taint not in (old or ())]
+        effects = {taint.get("effect", "NoSchedule") for taint in added} - {"PreferNoSchedule"}
+        runs = sum(key[0] == self.name and pool in request.pools for key, request in self.site.asked.items())
+        if not effects or not runs or not self.site.live:
+            return ""
+        then = "; it ends them" if "NoExecute" in effects else "; what restarts finds no node"
+        return f"{count_of(runs, 'run')} of pool {pool} of {self.name} cannot tolerate the new taint{then}"
+
     def fabric(self) -> str:
         """Return a warning that the network of active runs changes, if there are any."""
         runs = sum(key[0] == self.name and on_fabric(request) for key, request in self.site.asked.items())
@@ -187,6 +198,8 @@ class ClusterWords:
                     "quota does not change with it",
                     "",
                 )
+            case ("taints", *_):
+                return phrase(f"pool {pool}: {format_path(rest)}", field_change), jobs, self.taints(pool)
             case ("pricePerGpuHour",):
                 return phrase(f"price of a GPU hour in pool {pool}", field_change), "", ""
         return phrase(f"pool {pool}: {format_path(rest)}", field_change), jobs, ""

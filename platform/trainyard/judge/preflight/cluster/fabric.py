@@ -9,7 +9,7 @@ from trainyard.base.findings import Finding, Severity
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.subjects import CLUSTER
 from trainyard.render.sizing.fabrics import fabric_type
-from trainyard.render.sizing.fabrics.rails import HOST, has_verbs
+from trainyard.render.sizing.fabrics.rails import HOST, IPOIB_HEADER, LARGE, SECONDARY, has_verbs
 from trainyard.specs import Cluster, Fabric
 from trainyard.specs.shapes import is_known_shape
 from trainyard.specs.sources import Source
@@ -59,10 +59,13 @@ INFINIBAND = Rule(
 
 FRAME = Rule(
     id="rdma-mtu-chain",
-    title="The MTU of RoCE fits the Ethernet ports.",
+    title="The MTU of a fabric is one that its ports take.",
     why="a NIC refuses a larger MTU, so pods are never attached, or switches drop larger frames",
-    fix="set mtu to that of the switch ports, usually 9000",
-    source="nvidia-holoscan/holohub tutorials/high_performance_networking: `ip -d link` of ConnectX-7, maxmtu 9978",
+    fix="set mtu to that of the switch ports: usually 9000, or 4092 for IPoIB in datagram mode",
+    source=(
+        "nvidia-holoscan/holohub tutorials/high_performance_networking: `ip -d link` of ConnectX-7, maxmtu 9978; "
+        "linux-rdma/opensm doc/partition-config.txt"
+    ),
     severity=Severity.WARNING,
 )
 SWITCHED_OFF = Rule(
@@ -113,6 +116,10 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
     yield from check_rails(cluster, fabric, source)
     if fabric.type == "infiniband":
         yield from check_infiniband(fabric, source)
+        most = LARGE - IPOIB_HEADER
+        if fabric.attach in SECONDARY and "mtu" in fabric.model_fields_set and fabric.mtu > most:
+            message = f"mtu is {fabric.mtu}, but interfaces on InfiniBand carry at most {most}; use that"
+            yield FRAME.at(source, ("fabric", "mtu"), message)
     if fabric.attach == HOST and fabric.interface is None:
         message = "attach 'host' shows pods all interfaces of the node; set interface to the bootstrap one"
         yield INTERFACE.at(source, ("fabric", "attach"), message)

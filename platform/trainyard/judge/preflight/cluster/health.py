@@ -9,7 +9,7 @@ from trainyard.base.rules import Rule
 from trainyard.judge.preflight.cluster.pairing import NEEDS
 from trainyard.judge.preflight.job.placement import POOL as UNKNOWN_POOL
 from trainyard.judge.preflight.subjects import CLUSTER
-from trainyard.render.sizing.health import DETECTOR, TAINTER, conditions, watched_pools
+from trainyard.render.sizing.health import DETECTOR, TAINTER, conditions, gpu_pools, watched_pools
 from trainyard.specs import Cluster
 from trainyard.specs.faults import reasons
 from trainyard.specs.sources import Source
@@ -25,11 +25,12 @@ UNKNOWN = Rule(
 )
 UNWATCHED = Rule(
     id="spec/health-pools",
-    title="A cluster with health watches some nodes.",
-    why="the detector runs nowhere",
+    title="A cluster with health watches some nodes, and some with GPUs where it has any.",
+    why="the detector runs nowhere, or beside no GPU, so that a run gets a broken GPU again and again",
     fix="name the pools to watch, or remove health",
     source="docs/health.md",
     layer="spec",
+    may_warn=True,
 )
 UNTAINTED = Rule(
     id="ft-fault-taint",
@@ -69,6 +70,10 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
             yield UNKNOWN.at(source, ("health", "faults", reason, "pattern"), message)
     if not watched_pools(cluster) and not health.pools:
         yield UNWATCHED.at(source, ("health",), "no pool has GPUs, so no node is watched; name pools", key=True)
+    with_gpus, known = gpu_pools(cluster), all(name in cluster.pools for name in health.pools)
+    if health.pools and known and with_gpus and not set(with_gpus) & set(health.pools):
+        message = f"no pool with GPUs is watched; add {with_gpus[0]!r}, or remove pools"
+        yield UNWATCHED.at(source, ("health", "pools"), message, severity=Severity.WARNING)
     yield from programs(cluster, source)
 
 

@@ -6,10 +6,14 @@ from collections.abc import Iterator
 
 from trainyard.base.findings import Finding, Severity, did_you_mean
 from trainyard.base.rules import Rule
-from trainyard.judge.preflight.subjects import CLUSTER
+from trainyard.judge.preflight.subjects import CLUSTER, CLUSTER_BESIDE, OneCluster
+from trainyard.render.clusters import of_files
 from trainyard.render.clusters.monitors import OPERATOR
+from trainyard.render.clusters.team import volumes
 from trainyard.specs.alerts import groups
 from trainyard.specs.models.cluster import Cluster
+from trainyard.specs.releases.facts import lookup
+from trainyard.specs.shapes import is_known_shape
 from trainyard.specs.sources import Source
 
 INSTALLED = Rule(
@@ -32,6 +36,26 @@ STORED = Rule(
     why="on NFS its files are damaged, and it does not start again",
     fix="use a class of disks or a POSIX file system",
     source="prometheus v3.14.0 docs/storage.md: NFS, AWS EFS among them, is not supported",
+    severity=Severity.WARNING,
+)
+
+CLAIMS = Rule(
+    id="mon-claims",
+    title="Claims that checkpointClaims names are volumes of a team on the cluster.",
+    why="no series has another name, so RunCheckpointOverdue never fires",
+    fix="write the name of a volume in the teams' files",
+    source="docs/monitoring.md",
+    severity=Severity.WARNING,
+)
+PLACED = Rule(
+    id="mon-pool",
+    title="Prometheus runs on nodes that take its pods and that jobs do not fill.",
+    why=(
+        "pods that do not tolerate a taint stay pending; beside a job that fills a node, Prometheus has no memory of "
+        "its own and is evicted first"
+    ),
+    fix="name a pool without GPUs and without taints, or remove pool",
+    source="kubernetes v1.35 pkg/kubelet/eviction/helpers.go rankMemoryPressure; docs/monitoring.md",
     severity=Severity.WARNING,
 )
 
@@ -67,6 +91,45 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
             message = f"alert {alert!r} does not exist; {did_you_mean(alert, alerts)}"
             yield NAMES.at(source, (*at, "alerts", "disabled", index), message)
     yield from stored(cluster, source)
+    if ours:
+        yield from placed(cluster, source)
+
+
+@CLUSTER_BESIDE.check()
+def check_claims(one: OneCluster) -> Iterator[Finding]:
+    """Yield claims of checkpoints that no team has on the cluster, so that their alert never fires."""
+    monitoring = one.cluster.monitoring
+    if monitoring is None or "checkpoint_claims" not in monitoring.model_fields_set:
+        return
+    specs = one.loaded.specs
+    teams = {name: specs.teams[name] for name in one.cluster.teams() if name in specs.teams}
+    found = {item.name for name, team in teams.items() for item in volumes(one.name, one.cluster, name, team)}
+    own = (item.identity for items in of_files(specs, one.name).values() for item in items)
+    known = sorted(found | {identity.name for identity in own if identity.kind == "PersistentVolumeClaim"})
+    for index, name in enumerate(monitoring.checkpoint_claims):
+        if name not in known and not one.loaded.broken:
+            message = f"no team has volume {name!r} on this cluster, so its alert never fires"
+            at = ("monitoring", "checkpointClaims", index)
+            yield CLAIMS.at(one.source, at, f"{message}; {did_you_mean(name, known)}")
+
+
+def placed(cluster: Cluster, source: Source) -> Iterator[Finding]:
+    """Yield a pool of Prometheus whose nodes refuse its pods, or are filled by jobs though others are not."""
+    name = cluster.monitoring.pool if cluster.monitoring else None
+    pool = cluster.pools.get(name or "")
+    if pool is None or not is_known_shape(pool.shape):
+        return
+    at = ("monitoring", "pool")
+    taints = [taint for taint in pool.taints if taint.effect != "PreferNoSchedule"]
+    values = cluster.operators[OPERATOR].values
+    if taints and not lookup(values, "prometheus.prometheusSpec.tolerations"):
+        message = f"pods of Prometheus do not tolerate taint {taints[0].key!r} of pool {name!r}; use another pool"
+        yield PLACED.at(source, at, message, shared=[("pools", str(name), "taints")])
+        return
+    free = [key for key, other in cluster.pools.items() if is_known_shape(other.shape) and other.node.gpus is None]
+    if pool.node.gpus is not None and free:
+        message = f"pool {name!r} has GPUs, and jobs fill its nodes; use pool {free[0]!r}"
+        yield PLACED.at(source, at, message)
 
 
 def stored(cluster: Cluster, source: Source) -> Iterator[Finding]:

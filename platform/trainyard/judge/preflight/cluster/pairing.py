@@ -73,9 +73,12 @@ ELSEWHERE = Rule(
 TWICE = Rule(
     id="pairing/bundled-twice",
     title="A project that several charts bundle is installed once.",
-    why="two copies would change the same nodes and objects",
+    why=(
+        "two copies would change the same nodes and objects: each Node Feature Discovery writes labels by its own "
+        "settings, and its charts own the same definitions"
+    ),
     fix="disable the project in one of the charts",
-    source=DOCS,
+    source=f"{DOCS}; kubernetes-sigs/node-feature-discovery v0.18.3 docs/deployment/helm.md",
     layer="pairing",
 )
 FABRIC = Rule(
@@ -102,6 +105,8 @@ PREEMPTION = Rule(
     source="kubernetes-sigs/kueue v0.19.2 pkg/scheduler/preemption/preemption.go",
     layer="pairing",
 )
+SHOWN = 3
+"""So many names stand in a sentence; the others are counted."""
 
 
 @CLUSTER.check()
@@ -165,15 +170,21 @@ def check_definitions(cluster: Cluster, source: Source) -> Iterator[Finding]:
 
 
 def check_bundles(cluster: Cluster, source: Source) -> Iterator[Finding]:
-    """Yield projects that values have brought twice: by two charts, or by a chart and on their own."""
+    """Yield projects that values have brought twice: by two charts, or by a chart and on their own.
+
+    A chart brings one by its defaults, too. Of a chart that somebody else installs nobody knows.
+    """
     projects = sorted({bundle.project for site in sites(cluster) for bundle in site.facts.bundles})
     for project in projects:
-        told = [(site, bundle) for site, bundle in bundlers(cluster, project) if is_switched_on(site, bundle.switch)]
-        others = [project] if project in cluster.operators else [site.name for site, _ in told[:1]]
-        for site, bundle in told if project in cluster.operators else told[1:]:
-            message = f"{project} is installed twice, by {others[0]} and {site.name}; set {bundle.switch}: false"
-            path: Path = (*site.at, "values", *bundle.switch.split("."))
-            yield TWICE.at(source, path, message, source=bundle.source)
+        willing = bundlers(cluster, project)
+        told = [(site, bundle) for site, bundle in willing if is_switched_on(site, bundle.switch)]
+        ours = [site.name for site, bundle in willing if site.choice.managed or (site, bundle) in told]
+        first = project if project in cluster.operators else next(iter(ours), project)
+        for site, bundle in told:
+            if site.name != first:
+                message = f"{project} is installed twice, by {first} and {site.name}; set {bundle.switch}: false"
+                path: Path = (*site.at, "values", *bundle.switch.split("."))
+                yield TWICE.at(source, path, message, source=bundle.source, shared=[("operators", first)])
 
 
 def is_switched_on(site: Site, switch: str) -> bool:
@@ -226,10 +237,12 @@ def check_queues(cluster: Cluster, source: Source) -> Iterator[Finding]:
     """Yield kinds that Kueue's configuration leaves out, and preemption that it refuses."""
     if Kueue.name not in cluster.operators:
         return
-    if cluster.queues_of("kueue"):
-        for name in sorted(set(frameworks(cluster)) - kueue_integrations(cluster)):
-            message = f"Kueue's configuration leaves out {name}, so such jobs start outside of all quotas; add it"
-            yield LEFT_OUT.at(source, ("operators", Kueue.name, "values"), message)
+    if cluster.queues_of("kueue") and (missing := sorted(set(frameworks(cluster)) - kueue_integrations(cluster))):
+        more = f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
+        names = f"{', '.join(missing[:SHOWN])}{more}"
+        it = "it" if len(missing) == 1 else "them"
+        message = f"Kueue's configuration leaves out {names}, so such jobs start outside of all quotas; add {it}"
+        yield LEFT_OUT.at(source, ("operators", Kueue.name, "values"), message)
     for name, queue in cluster.queues.items():
         if queue.preemption.borrow_within_cohort and shares_fairly(cluster):
             message = f"queue {name!r} sets borrowWithinCohort, which fair sharing ignores; remove one of them"

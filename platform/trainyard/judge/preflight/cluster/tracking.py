@@ -8,7 +8,7 @@ from trainyard.base.documents import Path
 from trainyard.base.findings import Finding, Severity, did_you_mean
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.subjects import CLUSTER
-from trainyard.render.parts.identity import malformed_providers
+from trainyard.render.parts.identity import foreign_providers, malformed_providers
 from trainyard.render.parts.tracking import MLFLOW, WANDB_OPERATOR
 from trainyard.specs import Cluster
 from trainyard.specs.models.tracking import MLflow, Wandb
@@ -33,8 +33,9 @@ IDENTITY = Rule(
     id="spec/tracking-identity",
     title="Annotations of trackers' accounts have the form that their provider reads.",
     why="its webhook gives the server no credentials, so it cannot write to the bucket",
-    fix="correct the value",
+    fix="correct the value, or use the annotation of the cluster's own provider",
     source="docs/tracking.md; platform/trainyard/render/parts/identity.py",
+    may_warn=True,
 )
 
 
@@ -80,7 +81,7 @@ def check_mlflow(cluster: Cluster, source: Source, said: MLflow) -> Iterator[Fin
             hint = did_you_mean(storage, cluster.storage)
             yield STORAGE.at(source, (*at, name, "storage"), f"storage {storage!r} does not exist; {hint}")
     if said.artifacts is not None:
-        yield from check_identity(source, (*at, "artifacts", "annotations"), said.artifacts.annotations)
+        yield from check_identity(cluster, source, (*at, "artifacts", "annotations"), said.artifacts.annotations)
 
 
 def check_wandb(cluster: Cluster, source: Source, said: Wandb) -> Iterator[Finding]:
@@ -90,11 +91,16 @@ def check_wandb(cluster: Cluster, source: Source, said: Wandb) -> Iterator[Findi
         if WANDB_OPERATOR not in cluster.operators:
             message = "server needs wandb-operator, which installs it; add it to operators"
             yield SERVER.at(source, (*at, "server"), message, key=True)
-        yield from check_identity(source, (*at, "server", "bucket", "annotations"), said.server.bucket.annotations)
+        bucket = said.server.bucket
+        yield from check_identity(cluster, source, (*at, "server", "bucket", "annotations"), bucket.annotations)
 
 
-def check_identity(source: Source, at: Path, annotations: dict[str, str]) -> Iterator[Finding]:
-    """Yield annotations that their provider could not read."""
+def check_identity(cluster: Cluster, source: Source, at: Path, annotations: dict[str, str]) -> Iterator[Finding]:
+    """Yield annotations that their provider could not read, and those of a provider that is not the cluster's."""
+    facts = cluster.distribution
+    for provider in foreign_providers(annotations, facts.provider):
+        message = f"nothing on {facts.title} reads this annotation, so the server has no rights; use its provider's"
+        yield IDENTITY.at(source, (*at, provider.annotation), message, key=True, severity=Severity.WARNING)
     for provider in malformed_providers(annotations):
         value = annotations[provider.annotation]
         yield IDENTITY.at(source, (*at, provider.annotation), f"{value[:40]!r} must be {provider.should}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.base.documents import Path
-from trainyard.base.findings import Finding
+from trainyard.base.findings import Finding, Severity
 from trainyard.base.quantities import parse_duration
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.subjects import CLUSTER
@@ -24,6 +24,16 @@ WINDOW = Rule(
     fix="use five cron fields, a duration such as 8h, and a time zone such as Europe/Berlin",
     source=PARSER,
 )
+ALWAYS = Rule(
+    id="argo-window-always",
+    title="Hardware may be synced at some time of the week.",
+    why="a window that is always open denies every sync, so that a new cluster never gets its NICs and drivers",
+    fix="shorten duration, or name days in schedule",
+    source="argoproj/argo-cd v3.2.6 docs/user-guide/sync_windows.md",
+    severity=Severity.WARNING,
+)
+DAY = 24 * 3600 * 10**9
+"""Nanoseconds."""
 
 
 @CLUSTER.check()
@@ -38,6 +48,15 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
         ):
             if wrong:
                 yield WINDOW.at(source, (*path, field), wrong)
+        if is_always_open(window):
+            message = f"the window opens each day for {window.duration}, so hardware is never synced; shorten it"
+            yield ALWAYS.at(source, (*path, "duration"), message)
+
+
+def is_always_open(window: Window) -> bool:
+    """Whether a window opens on each day and for the whole of it."""
+    days = window.schedule.split()[2:]
+    return not check_duration(window) and set(days) <= {"*", "?"} and parse_duration(window.duration) >= DAY
 
 
 def check_schedule(window: Window) -> str | None:

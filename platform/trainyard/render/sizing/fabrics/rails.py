@@ -17,6 +17,11 @@ VERBS = frozenset({"roce", "infiniband"})
 SECONDARY = frozenset({"sriov", "hostdev", "macvlan"})
 """Ways of attaching that put a second interface into the pod; `rdma-shared` gives the device alone."""
 
+LARGE = 4096
+"""Bytes of the largest packet of InfiniBand."""
+
+IPOIB_HEADER = 4
+"""Bytes that IPoIB takes of each packet (RFC 4391)."""
 
 HOST = "host"
 """The way of attaching in which pods share the node's own network and devices."""
