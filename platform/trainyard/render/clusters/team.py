@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from trainyard.base.labels import POD_SECURITY, PROTECTED, TEAM
-from trainyard.render.clusters import limits, nets, rights
+from trainyard.render.clusters import buckets, limits, nets, rights
 from trainyard.render.parts.objects import Resource
 from trainyard.render.tenancy import allowance
 from trainyard.specs import Cluster, Repository, Team
@@ -28,6 +28,7 @@ def resources(
     yield from space(cluster_name, cluster, name, team, repository, own)
     yield from nets.attachments(cluster, name)
     yield from volumes(cluster_name, cluster, name, team)
+    yield from buckets.claims(cluster, name)
 
 
 def space(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from trainyard.render.parts import tracking
+from trainyard.render.parts import buckets, tracking
 from trainyard.render.sizing import Sized, Sizing, flushing
 from trainyard.render.sizing.saving import save
 from trainyard.specs.run import Run
@@ -40,7 +40,8 @@ def environment(run: Run, sizing: Sizing, *, launcher: str, own_end: int) -> dic
         if checkpoint.flush is not None:
             why = f"{flushing.KEPT} on the local disk; checkpoint.keep is for the volume"
             found[KEEP] = Sized(str(flushing.KEPT), why)
-    return {**found, GRACE: Sized(str(seconds.value), seconds.origin), **tracking.environment(run)}
+    found[GRACE] = Sized(str(seconds.value), seconds.origin)
+    return {**found, **tracking.environment(run), **buckets.environment(run)}
 
 
 def saving_seconds(run: Run, grace: int, *, launcher: str, own_end: int) -> Sized[int]:
@@ -69,7 +70,7 @@ def reserved_variables(run: Run) -> frozenset[str]:
     """Return the variables that the job may not set; one without checkpoints may name them for its program itself."""
     array = (ARRAY_INDEX, ARRAY_SIZE) if run.job.array is not None else ()
     of_checkpoint = (DIR, EVERY, KEEP) if run.job.checkpoint else ()
-    return frozenset({*OF_RUN, GRACE, *of_checkpoint, *array, *tracking.reserved(run)})
+    return frozenset({*OF_RUN, GRACE, *of_checkpoint, *array, *tracking.reserved(run), *buckets.reserved(run)})
 
 
 def fields(run: Run, rank_field: str | None) -> dict[str, str]:

@@ -69,6 +69,8 @@ class Driver(Spec):
     """Whether a volume that is full refuses more."""
     renames: StrictBool = True
     """Whether a folder can be renamed in one piece; object stores copy object after object."""
+    renames_files: StrictBool = True
+    """Whether a file can be renamed; savers write one under another name first."""
     export: tuple[Text, ...] = ()
     """Attributes without which a volume that exists already is not found."""
     server: Text | None = None

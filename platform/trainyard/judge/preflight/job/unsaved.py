@@ -73,7 +73,8 @@ def saves(job: Job) -> bool:
     written = any(not data.read_only for data in job.data)
     own = any(VOLATILE.isdisjoint(volume) and not ephemeral(volume) for volume in job.volumes)
     patched = any("volumes" in str(patch.merge) for patch in job.patches)
-    access = job.service_account or job.env_from or any(STORES.match(name) for name in (*job.env, *job.secrets))
+    keys = job.env_from or any(STORES.match(name) for name in (*job.env, *job.secrets))
+    access = job.service_account or job.buckets or keys
     named = any(ELSEWHERE.search(text) for _, text in texts(job))
     beside = any(ELSEWHERE.search(str(container)) for container in (*job.containers, *job.init_containers))
     return bool(job.checkpoint or job.runtime or written or own or patched or access or named or beside)
