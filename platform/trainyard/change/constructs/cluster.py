@@ -23,6 +23,7 @@ from trainyard.render.clusters import (
     nodes,
     platform,
     settings,
+    snapshots,
     software,
 )
 from trainyard.render.clusters import team as _team
@@ -61,6 +62,7 @@ class Platform(Objects):
         self.put(platform.priorities(site.cluster))
         self.put(platform.storage(site.cluster))
         self.put(buckets.volumes(site.cluster))
+        self.put(snapshots.resources(site.cluster))
         self.put(gke_networks.resources(site.cluster))
         self.put(platform.policies(site.repository, policies))
         self.put(platform.tenancy(site.name, site.cluster))
@@ -124,6 +126,7 @@ class CheckpointClaims(Objects):
         super().__init__(scope, id_, without=without)
         self.put(_team.volumes(space.site.name, space.site.cluster, space.name, space.team))
         self.put(buckets.claims(space.site.cluster, space.name))
+        self.put(snapshots.rights(space.site.cluster, space.name))
 
 
 class FabricNetworks(Objects):

@@ -102,6 +102,8 @@ def rules(cluster: Cluster, team: Team) -> list[dict[str, Any]]:
     to names.
     """
     seen = {group: list(names) for group, names in SEEN.items()}
+    if any(storage.snapshots for storage in cluster.storage.values()):
+        seen["snapshot.storage.k8s.io"] = ["volumesnapshots"]
     for kind in available(cluster):
         seen.setdefault(kind.group, []).append(plural(kind))
     found = [{"apiGroups": [group], "resources": sorted(seen[group]), "verbs": READ} for group in sorted(seen)]
