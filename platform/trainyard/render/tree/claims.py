@@ -55,6 +55,9 @@ FIXED = Rule(
 )
 
 SIZE: Path = ("resources", "requests", "storage")
+OF_VOLUME: dict[Path, str] = {SIZE: "size", ("dataSource",): "fromSnapshot"}
+"""Fields of a team's volume, by those of its claim; all others follow from `storage`."""
+
 FREE = frozenset({"resources", "volumeAttributesClassName"})
 """Fields of a claim that have rules of their own."""
 
@@ -138,7 +141,7 @@ class Claim:
         if path == ("accessModes",):
             storage = ("storage", class_of(self.new) or "", "access")
             return replace(self.entry, spec=cluster_file(self.cluster), field=storage)
-        return replace(self.entry, field=(*self.entry.field, {SIZE: "size"}.get(path, "storage")))
+        return replace(self.entry, field=(*self.entry.field, OF_VOLUME.get(path, "storage")))
 
 
 def check(
