@@ -117,6 +117,9 @@ class Claim:
         if was is None and field in {"volumeName", "storageClassName"}:
             message = f"{name} now sets {field} {now!r}; the API server accepts only the value that it chose before"
             return self.finding(FIXED, message, (field,), locate, severity=Severity.WARNING)
+        if field in {"dataSource", "dataSourceRef"}:
+            message = f"{name} exists, so the snapshot that it begins with cannot change; restore it in a new volume"
+            return self.finding(FIXED, message, (field,), locate)
         message = f"{field} of {name} changes from {show(was)} to {show(now)}, but it cannot change; restore it"
         return self.finding(FIXED, message, (field,), locate)
 
