@@ -11,6 +11,7 @@ from make import make_cluster, make_job_file, make_repository, make_resolved, ma
 from trainyard.judge.preflight.cluster import buckets as of_cluster
 from trainyard.judge.preflight.cluster import exports
 from trainyard.judge.preflight.job import buckets as of_job
+from trainyard.judge.preflight.job import unsaved
 from trainyard.judge.preflight.subjects import OneCluster, OneJob
 from trainyard.render.clusters import buckets, nets, rights
 from trainyard.render.parts.buckets import environment
@@ -77,11 +78,7 @@ def test_pods_mount_a_bucket_by_their_account(identity):
     assert {"name": "bucket-crawls", "persistentVolumeClaim": {"claimName": "bucket-crawls"}} in spec["volumes"]
     assert (claim["spec"]["accessModes"], claim["spec"]["storageClassName"]) == (volume["accessModes"], "")
     assert volume["csi"].get("volumeAttributes", {}) == SOURCES[identity]
-    writes = cluster.object_storage.buckets["crawls"].teams["nlp"] == "write"
-    assert (volume["csi"].get("readOnly", False), volume["accessModes"]) == (
-        not writes,
-        ["ReadWriteMany" if writes else "ReadOnlyMany"],
-    )
+    assert volume["accessModes"] == ["ReadWriteMany"]  # so that `read` may become `write`
     (mount,) = (mount for mount in spec["containers"][0]["volumeMounts"] if mount["name"] == "bucket-crawls")
     assert (mount["mountPath"], mount["readOnly"]) == ("/crawls", True)
     opened = {port["port"] for rule in nets.credentials(cluster, "nlp") for port in rule["ports"]}
@@ -94,7 +91,12 @@ def test_pods_mount_a_bucket_by_their_account(identity):
 def test_options_say_folder_and_rights():
     """A folder of a bucket alone is mounted, and Mountpoint deletes and replaces only for teams that write."""
     names = {name: there(name).object_storage.buckets["crawls"] for name in PROVIDERS}
-    assert buckets.options(names["irsa"], "read") == ["region us-west-2", "allow-other", "prefix filtered/"]
+    assert buckets.options(names["irsa"], "read") == [
+        "region us-west-2",
+        "allow-other",
+        "read-only",
+        "prefix filtered/",
+    ]
     assert {"allow-delete", "allow-overwrite"} <= set(buckets.options(names["irsa"], "write"))
     assert buckets.options(names["gke"], "write") == ["implicit-dirs"]
     assert buckets.options(names["azure"], "write") == ["-o allow_other", "--subdirectory=train"]
@@ -282,3 +284,15 @@ def test_checkpoints_are_on_no_bucket(driver, messages):
     job = {"checkpoint": {"volume": "checkpoints", "size": "1Gi"}}
     one = OneJob(specs, make_job_file(**job), make_run(cluster=cluster, team=team, **job))
     assert [finding.message for finding in of_job.check_saved(one, team, cluster)] == messages
+
+
+@pytest.mark.parametrize(("identity", "count"), {"irsa": 1, "gke": 0}.items())
+def test_a_bucket_that_is_only_read_saves_nothing(identity, count):
+    """A long run without a checkpoint is named, unless it uses a bucket that its team may write to."""
+    job = {"buckets": [{"bucket": "crawls"}], "checkpoint": None, "max_hours": None, "args": []}
+    cluster, team = there(identity), make_team()
+    specs = make_specs(
+        clusters={"test": cluster}, teams={"nlp": team}, repository=make_repository(unsaved_gpu_hours=50)
+    )
+    one = OneJob(specs, make_job_file(**job), make_run(cluster=cluster, team=team, **job))
+    assert len(list(unsaved.check(one))) == count

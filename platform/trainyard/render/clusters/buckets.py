@@ -17,6 +17,9 @@ from trainyard.specs.models.buckets import Access, Bucket
 DRIVERS = {"s3": "s3.csi.aws.com", "gs": "gcsfuse.csi.storage.gke.io", "az": "blob.csi.azure.com"}
 """Driver that mounts buckets, by the scheme of their address."""
 
+MODE = "ReadWriteMany"
+"""Access mode, whatever a team may do: a claim's mode cannot change, while mount options and a role's rights can."""
+
 SIZE = "1Ti"
 """Of a volume and its claim, which both must state and nothing reads."""
 
@@ -27,7 +30,7 @@ def volumes(cluster: Cluster) -> Iterator[Resource]:
         access = bucket.teams[team]
         spec = {
             "capacity": {"storage": SIZE},
-            "accessModes": modes(access),
+            "accessModes": [MODE],
             "persistentVolumeReclaimPolicy": "Retain",
             "storageClassName": "",
             "volumeMode": "Filesystem",
@@ -46,10 +49,10 @@ def volumes(cluster: Cluster) -> Iterator[Resource]:
 
 def claims(cluster: Cluster, team: str) -> Iterator[Resource]:
     """Yield a team's claims on the buckets that its jobs may mount."""
-    for one, name, bucket in mounted(cluster):
+    for one, name, _ in mounted(cluster):
         if one == team:
             spec = {
-                "accessModes": modes(bucket.teams[team]),
+                "accessModes": [MODE],
                 "storageClassName": "",
                 "volumeMode": "Filesystem",
                 "resources": {"requests": {"storage": SIZE}},
@@ -76,11 +79,6 @@ def volume_name(team: str, bucket: str) -> str:
     return f"{team}-{claim(bucket)}"
 
 
-def modes(access: Access) -> list[str]:
-    """Return the access modes of a volume."""
-    return ["ReadWriteMany" if access == "write" else "ReadOnlyMany"]
-
-
 def options(bucket: Bucket, access: Access) -> list[str]:
     """Return the mount options of a bucket.
 
@@ -92,21 +90,23 @@ def options(bucket: Bucket, access: Access) -> list[str]:
     folder, write = bucket.folder, access == "write"
     if bucket.scheme == "s3":
         found = [f"region {bucket.region}", "allow-other"]
-        found += ["allow-delete", "allow-overwrite"] if write else []
+        found += ["allow-delete", "allow-overwrite"] if write else ["read-only"]
         return [*found, *([f"prefix {folder}/"] if folder else [])]
     if bucket.scheme == "gs":
-        return ["implicit-dirs", *([f"only-dir={folder}"] if folder else [])]
-    return ["-o allow_other", *([f"--subdirectory={folder}"] if folder else [])]
+        return ["implicit-dirs", *([] if write else ["ro"]), *([f"only-dir={folder}"] if folder else [])]
+    return [
+        "-o allow_other",
+        *([] if write else ["--read-only=true"]),
+        *([f"--subdirectory={folder}"] if folder else []),
+    ]
 
 
 def source(cluster: Cluster, team: str, name: str, bucket: Bucket) -> dict[str, Any]:
     """Return the CSI source of a volume: the bucket, and the identity by which it is mounted."""
     driver, handle = DRIVERS[bucket.scheme], volume_name(team, name)
-    write = bucket.teams[team] == "write"
-    read_only = {} if write else {"readOnly": True}
     if bucket.scheme == "gs":
         # the driver takes what stands before a colon for the bucket; the rest tells volumes of one bucket apart
-        return {"driver": driver, "volumeHandle": f"{bucket.name}:{handle}", **read_only}
+        return {"driver": driver, "volumeHandle": f"{bucket.name}:{handle}"}
     if bucket.scheme == "s3":
         attributes = {"authenticationSource": "pod", "bucketName": bucket.name}
     else:
@@ -118,4 +118,4 @@ def source(cluster: Cluster, team: str, name: str, bucket: Bucket) -> dict[str, 
             "protocol": "fuse2",
             "storageaccount": bucket.parts[0],
         }
-    return {"driver": driver, "volumeHandle": handle, **read_only, "volumeAttributes": attributes}
+    return {"driver": driver, "volumeHandle": handle, "volumeAttributes": attributes}
