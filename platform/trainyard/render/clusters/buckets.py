@@ -20,8 +20,8 @@ DRIVERS = {"s3": "s3.csi.aws.com", "gs": "gcsfuse.csi.storage.gke.io", "az": "bl
 MODE = "ReadWriteMany"
 """Access mode, whatever a team may do: a claim's mode cannot change, while mount options and a role's rights can."""
 
-SIZE = "1Ti"
-"""Of a volume and its claim, which both must state and nothing reads."""
+SIZE = "1Gi"
+"""Of a volume and its claim, which both must state; no driver reads it, but quota of a namespace counts it."""
 
 
 def volumes(cluster: Cluster) -> Iterator[Resource]:
