@@ -65,6 +65,8 @@ COLUMNS = (
     "pods write by",
     "claims grow",
     "full is full",
+    "snapshots",
+    "renames",
     "nodes need",
     "source",
 )
@@ -89,7 +91,9 @@ def storage() -> Iterator[str]:
         )
         export = ", ".join(f"`{attribute}`" for attribute in row.export)
         words = [f"`{name}`", row.title, " ".join(row.access), made, export, secret, row.ownership, yes(row.grows)]
-        yield f"| {' | '.join(map(docs_fields.cell, [*words, yes(row.enforces), row.nodes or '', row.source]))} |"
+        renames = "files and folders" if row.renames else "files" if row.renames_files else "nothing"
+        words += [yes(row.enforces), yes(row.snapshots is not None), renames, row.nodes or "", row.source]
+        yield f"| {' | '.join(map(docs_fields.cell, words))} |"
 
 
 def class_parameters(driver: Driver) -> Iterator[str]:

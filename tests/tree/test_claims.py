@@ -100,6 +100,12 @@ REFUSED: dict[str, Case] = {
         "platform/teams/nlp.yaml:7:14",
         "storageClassName of volume 'shared' changes from 'shared' to 'elastic'",
     ),
+    "a snapshot for a volume that exists": (
+        lambda repo: rewrite(repo, volumes={"shared": {**VOLUMES["shared"], "fromSnapshot": "shared-20261127-02"}}),
+        "sto-claim-fixed",
+        "platform/teams/nlp.yaml:",
+        "volume 'shared' exists, so the snapshot that it begins with cannot change; restore it in a new volume",
+    ),
     "another access": (
         access,
         "sto-claim-fixed",

@@ -15,6 +15,7 @@ from trainyard.render import clusters
 from trainyard.render.clusters import (
     alerts,
     argocd,
+    buckets,
     dashboards,
     gke_networks,
     monitors,
@@ -22,6 +23,7 @@ from trainyard.render.clusters import (
     nodes,
     platform,
     settings,
+    snapshots,
     software,
 )
 from trainyard.render.clusters import team as _team
@@ -59,6 +61,8 @@ class Platform(Objects):
         self.part(QueueSet(self, "queues", site=site, without=without))
         self.put(platform.priorities(site.cluster))
         self.put(platform.storage(site.cluster))
+        self.put(buckets.volumes(site.cluster))
+        self.put(snapshots.resources(site.cluster))
         self.put(gke_networks.resources(site.cluster))
         self.put(platform.policies(site.repository, policies))
         self.put(platform.tenancy(site.name, site.cluster))
@@ -121,6 +125,8 @@ class CheckpointClaims(Objects):
     def __init__(self, scope: Construct, id_: str, *, space: Space, without: frozenset[Identity] = NOTHING) -> None:
         super().__init__(scope, id_, without=without)
         self.put(_team.volumes(space.site.name, space.site.cluster, space.name, space.team))
+        self.put(buckets.claims(space.site.cluster, space.name))
+        self.put(snapshots.rights(space.site.cluster, space.name))
 
 
 class FabricNetworks(Objects):

@@ -16,6 +16,7 @@ from trainyard.render.sizing.fabrics.devices import SHARED, resource
 from trainyard.render.sizing.fabrics.plan import by_nv_ipam, is_routed, link, networks, pools, subnets, teams
 from trainyard.render.sizing.fabrics.rails import one_for_all
 from trainyard.specs import Cluster, Fabric, Team
+from trainyard.specs.accounts import bucket_account
 from trainyard.specs.models.team import Egress
 from trainyard.specs.releases import release
 
@@ -51,7 +52,7 @@ def policies(cluster_name: str, cluster: Cluster, name: str, team: Team) -> Iter
         "egress": [{"to": inside}],
     }
     opened = [peer(egress) for _, egress in team.opens(cluster_name)]
-    to = [*names(cluster), world(cluster, team), *trackers(cluster), *opened]
+    to = [*names(cluster), world(cluster, team), *trackers(cluster), *credentials(cluster, name), *opened]
     outside = {"podSelector": {}, "policyTypes": ["Egress"], "egress": to}
     for key, spec in (("ranks", ranks), ("outside", outside), *allow_operators(cluster), *allow_prometheus(cluster)):
         fields = {"spec": spec}
@@ -118,6 +119,26 @@ def trackers(cluster: Cluster) -> Iterator[dict[str, Any]]:
         server = {"matchLabels": {"app": tracking.MLFLOW}}
         there = {"namespaceSelector": {"matchLabels": {NAMESPACE: facts.namespace}}, "podSelector": server}
         yield {"to": [there], "ports": [port(str(tracking.PORT))]}
+
+
+CREDENTIALS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
+    "pod-identity": (("169.254.170.23/32", ("80",)), ("fd00:ec2::23/128", ("80",))),
+    "gke": (("169.254.169.252/32", ("987", "988")), ("169.254.169.254/32", ("80", "8080"))),
+}
+"""Where pods get credentials for buckets on their node: addresses and ports.
+
+EKS Pod Identity's agent (Amazon EKS user guide, pod-id-how-it-works), and GKE's metadata server, which Calico sees at
+the first address and Dataplane V2 at the second (Google Kubernetes Engine, network policy with Workload Identity).
+With the other ways pods ask services outside the cluster.
+"""
+
+
+def credentials(cluster: Cluster, team: str) -> Iterator[dict[str, Any]]:
+    """Yield the way to the program on each node that gives the team's pods credentials for buckets."""
+    store = cluster.object_storage
+    if store is not None and bucket_account(cluster, team) is not None:
+        for cidr, ports in CREDENTIALS.get(store.identity, ()):
+            yield {"to": [{"ipBlock": {"cidr": cidr}}], "ports": [port(number) for number in ports]}
 
 
 def closed_ranges(cluster: Cluster, team: Team) -> list[str]:

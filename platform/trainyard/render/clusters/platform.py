@@ -7,7 +7,7 @@ from typing import Any
 
 from trainyard.base.documents import Path
 from trainyard.base.labels import NAMESPACE, OURS, PROTECTED, SYNC_WAVE, TEAM
-from trainyard.render.clusters import gke_networks, provisioning, volcano
+from trainyard.render.clusters import buckets, gke_networks, provisioning, snapshots, volcano
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing.quota import amounts, covered_resources
 from trainyard.render.tenancy import policies as tenants
@@ -34,6 +34,8 @@ def resources(cluster: Cluster) -> Iterator[Resource]:
     yield from queueing_objects(cluster)
     yield from priorities(cluster)
     yield from storage(cluster)
+    yield from buckets.volumes(cluster)
+    yield from snapshots.resources(cluster)
     yield from gke_networks.resources(cluster)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from trainyard.base.documents import Path
-from trainyard.render.clusters import dashboards, gke_networks, monitors, provisioning, volcano
+from trainyard.render.clusters import buckets, dashboards, gke_networks, monitors, provisioning, snapshots, volcano
 from trainyard.render.clusters.applications import API, Follower
 from trainyard.render.clusters.software import hardware, operator
 from trainyard.render.kinds import available, companions
@@ -151,20 +151,24 @@ def deny_window(window: Window) -> dict[str, Any]:
 
 def platform_spec(follower: Follower, extra: list[tuple[str, str | None]]) -> dict[str, Any]:
     """Return the project of the platform: cluster-scoped kinds, and what the repository adds of its own."""
-    namespaces = {"default", *(namespace for _, namespace in extra if namespace)}
+    own = [*buckets.volumes(follower.cluster), *snapshots.resources(follower.cluster)]
+    inside = {kind_of(resource) for resource in own if resource.namespace}
+    namespaces = {"default", *(resource.namespace for resource in own if resource.namespace)}
+    namespaces |= {namespace for _, namespace in extra if namespace}
     return {
         "destinations": [follower.destination(namespace) for namespace in sorted(namespaces)],
         "clusterResourceWhitelist": allowed_kinds(
             {
                 *OF_PLATFORM,
                 *(["/PersistentVolume"] if any(one.exports for one in follower.cluster.storage.values()) else ()),
+                *(kind_of(resource) for resource in own if not resource.namespace),
                 *provisioning.kinds(follower.cluster),
                 *volcano.kinds(follower.cluster),
                 *gke_networks.kinds(follower.cluster),
                 *(kind for kind, namespace in extra if not namespace),
             }
         ),
-        **namespaced_kinds({kind for kind, namespace in extra if namespace}),
+        **namespaced_kinds({*inside, *(kind for kind, namespace in extra if namespace)}),
     }
 
 

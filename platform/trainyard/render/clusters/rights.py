@@ -8,6 +8,7 @@ from typing import Any
 from trainyard.render.kinds import Kind, available, companions
 from trainyard.render.parts.objects import Resource
 from trainyard.specs import Cluster, Team
+from trainyard.specs.accounts import accounts_on
 from trainyard.specs.models.pipelines import Pipelines
 
 NAME, PIPELINES = "team", "pipelines"
@@ -37,17 +38,17 @@ def resources(cluster: Cluster, name: str, team: Team) -> Iterator[Resource]:
         yield security_constraint(cluster.distribution.security_constraint, name)
     if cluster.pipelines is not None and cluster.pipelines.namespace_of(name) is not None:
         yield from of_pipelines(cluster, cluster.pipelines, name)
-    for account, about in team.accounts.items():
-        off = {"automountServiceAccountToken": False}
+    for account, about in accounts_on(cluster, name, team).items():
+        own = account in team.accounts
         yield Resource(
             "v1",
             "ServiceAccount",
             account,
-            ("serviceAccounts", account),
+            ("serviceAccounts", account) if own else ("objectStorage", "teams", name),
             name,
             annotations=about.annotations,
-            fields=off,
-            source=source,
+            fields={"automountServiceAccountToken": False},
+            source=source if own else "cluster",
         )
 
 
@@ -101,6 +102,8 @@ def rules(cluster: Cluster, team: Team) -> list[dict[str, Any]]:
     to names.
     """
     seen = {group: list(names) for group, names in SEEN.items()}
+    if any(storage.snapshots for storage in cluster.storage.values()):
+        seen["snapshot.storage.k8s.io"] = ["volumesnapshots"]
     for kind in available(cluster):
         seen.setdefault(kind.group, []).append(plural(kind))
     found = [{"apiGroups": [group], "resources": sorted(seen[group]), "verbs": READ} for group in sorted(seen)]

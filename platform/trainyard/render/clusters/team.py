@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from trainyard.base.labels import POD_SECURITY, PROTECTED, TEAM
-from trainyard.render.clusters import limits, nets, rights
+from trainyard.render.clusters import buckets, limits, nets, rights, snapshots
 from trainyard.render.parts.objects import Resource
 from trainyard.render.tenancy import allowance
 from trainyard.specs import Cluster, Repository, Team
@@ -28,6 +28,8 @@ def resources(
     yield from space(cluster_name, cluster, name, team, repository, own)
     yield from nets.attachments(cluster, name)
     yield from volumes(cluster_name, cluster, name, team)
+    yield from buckets.claims(cluster, name)
+    yield from snapshots.rights(cluster, name)
 
 
 def space(
@@ -102,6 +104,9 @@ def volumes(cluster_name: str, cluster: Cluster, name: str, team: Team) -> Itera
         if export is not None:
             modes = ["ReadOnlyMany"] if storage.exports[export].read_only else [storage.access]
             spec |= {"accessModes": modes, "storageClassName": "", "volumeName": storage.persistent_volume(export)}
+        elif claim.from_snapshot is not None:
+            source = {"apiGroup": snapshots.GROUP, "kind": "VolumeSnapshot", "name": claim.from_snapshot}
+            spec |= {"dataSource": source}
         at = ("volumes", volume)
         kind = "PersistentVolumeClaim"
         fields = {"spec": spec}

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from trainyard.render.parts import mounts, security, storage, tracking
+from trainyard.render.parts import buckets, mounts, security, storage, tracking
 from trainyard.render.sizing import RoleSize, resources
 from trainyard.specs import Pool
 from trainyard.specs.run import Run
@@ -58,6 +58,7 @@ def trainer(run: Run, size: RoleSize, process: Process, *, name: str) -> dict[st
         "volumeMounts": [
             *storage.mounts(run, size, process.files),
             *(mounts.mounts(run.job) if size.trains else ()),
+            *(buckets.mounts(run) if size.trains else ()),
         ],
         "securityContext": security.container(security.who(run), privileged=size.fabric.host),
         **process.probes,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from trainyard.render.parts import tracking
+from trainyard.render.parts import buckets, tracking
 from trainyard.render.sizing import Sized, Sizing, checking, flushing
 from trainyard.render.sizing.saving import save
 from trainyard.specs.run import Run
@@ -45,7 +45,8 @@ def environment(run: Run, sizing: Sizing, *, launcher: str, own_end: int) -> dic
         if checkpoint.flush is not None:
             why = f"{flushing.KEPT} on the local disk; checkpoint.keep is for the volume"
             found[KEEP] = Sized(str(flushing.KEPT), why)
-    return {**found, GRACE: Sized(str(seconds.value), seconds.origin), **tracking.environment(run)}
+    found[GRACE] = Sized(str(seconds.value), seconds.origin)
+    return {**found, **tracking.environment(run), **buckets.environment(run)}
 
 
 def saving_seconds(run: Run, grace: int, *, launcher: str, own_end: int) -> Sized[int]:
@@ -76,7 +77,8 @@ def reserved_variables(run: Run) -> frozenset[str]:
     of_checkpoint = (DIR, EVERY, KEEP) if run.job.checkpoint else ()
     of_hangs = (HEARTBEAT,) if run.job.hang_minutes else ()
     of_check = (checking.NODE,) if run.job.check else ()
-    return frozenset({*OF_RUN, GRACE, *of_checkpoint, *of_check, *of_hangs, *array, *tracking.reserved(run)})
+    known = (*of_checkpoint, *of_check, *of_hangs, *array, *tracking.reserved(run), *buckets.reserved(run))
+    return frozenset({*OF_RUN, GRACE, *known})
 
 
 def fields(run: Run, rank_field: str | None) -> dict[str, str]:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from trainyard.specs.models.team import Team
+from trainyard.specs.accounts import CLIENT, GOOGLE, ROLE, account_of, accounts_on
+from trainyard.specs.run import Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,21 +28,21 @@ class Provider:
 PROVIDERS = (
     Provider(
         "aws",
-        "eks.amazonaws.com/role-arn",
+        ROLE,
         re.compile(r"arn:aws[a-z-]*:iam::[0-9]{12}:role/\S+"),
         "the ARN of a role, such as arn:aws:iam::111122223333:role/reader",
         "aws/amazon-eks-pod-identity-webhook v0.6 README.md",
     ),
     Provider(
         "google",
-        "iam.gke.io/gcp-service-account",
+        GOOGLE,
         re.compile(r"[^@\s]+@[^@\s]+\.gserviceaccount\.com"),
         "the address of an account, such as reader@project.iam.gserviceaccount.com",
         "https://cloud.google.com/kubernetes-engine/docs/how-to/workload-identity",
     ),
     Provider(
         "azure",
-        "azure.workload.identity/client-id",
+        CLIENT,
         re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"),
         "the UUID of a client",
         "Azure/azure-workload-identity v1.5 pkg/webhook/webhook.go",
@@ -50,9 +51,9 @@ PROVIDERS = (
 )
 
 
-def pod_labels(team: Team, account: str | None) -> dict[str, str]:
-    """Return the labels that pods of an account need, so that its provider's webhook sees them."""
-    found = team.accounts.get(account or "")
+def pod_labels(run: Run) -> dict[str, str]:
+    """Return the labels that pods of a run need, so that the webhook of their account's provider sees them."""
+    found = accounts_on(run.cluster, run.team_name, run.team).get(account_of(run) or "")
     return labels_for(found.annotations if found else {})
 
 

@@ -8,11 +8,12 @@ from typing import Any
 
 from trainyard.base.labels import JOB, MAY_BE_FORCED, RUN, TEAM
 from trainyard.base.pools import node_terms
-from trainyard.render.parts import identity, mounts, network, security, storage
+from trainyard.render.parts import buckets, identity, mounts, network, security, storage
 from trainyard.render.parts.containers import Process, complete_container, trainer
 from trainyard.render.sizing import WORKER, RoleSize, Sizing
 from trainyard.render.sizing.companions import of_job
 from trainyard.specs import Cluster
+from trainyard.specs.accounts import account_of
 from trainyard.specs.run import Run
 
 KEEP = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}
@@ -79,6 +80,7 @@ def template(
     """
     annotations = {
         **run.job.annotations,
+        **(buckets.pod_annotations(run) if size.trains else {}),
         **staying(run),
         **GONE,
         **size.fabric.annotations,
@@ -90,7 +92,7 @@ def template(
     body = {**own, **spec(run, sizing, size, process, container)}
     if grace is not None:
         body["terminationGracePeriodSeconds"] = grace
-    seen = identity.pod_labels(run.team, run.job.service_account)
+    seen = identity.pod_labels(run)
     return {
         "metadata": {"labels": sort({**labels(run), **seen, **placing.labels}), "annotations": sort(annotations)},
         "spec": drop_empty(body),
@@ -100,7 +102,8 @@ def template(
 def spec(run: Run, sizing: Sizing, size: RoleSize, process: Process, container: str) -> dict[str, Any]:
     """Return the PodSpec of a role, whichever kind carries it."""
     job, worker = run.job, size.name == WORKER
-    account = {"serviceAccountName": job.service_account} if job.service_account else {}
+    name = account_of(run)
+    account = {"serviceAccountName": name} if name else {}
     return {
         **account,
         **network.of_node(size),
@@ -120,6 +123,7 @@ def spec(run: Run, sizing: Sizing, size: RoleSize, process: Process, container: 
         "volumes": [
             *storage.volumes(run, size, process.files),
             *(mounts.volumes(job, worker=worker) if worker or size.trains else ()),
+            *(buckets.volumes(run) if size.trains else ()),
         ],
         "resourceClaims": [
             {"name": name, "resourceClaimTemplateName": template} for name, template in size.fabric.claims.items()

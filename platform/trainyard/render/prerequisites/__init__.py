@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from trainyard.render.clusters import folders, of_files
 from trainyard.render.prerequisites import (
     access,
+    buckets,
     fabric,
     gpu_operator,
     gpus,
@@ -33,7 +34,7 @@ AREAS: Mapping[str, tuple[Find, ...]] = {
     ),
     "GPUs": (gpus.nvidia, gpu_operator.labels, gpus.fabric_managers, gpus.channels, gpus.amd),
     "Fabric": (fabric.every,),
-    "Storage": (storage.drivers, storage.classes),
+    "Storage": (storage.drivers, storage.classes, buckets.stores),
     "Software": (
         *(operators.operators, gpu_operator.quotas, operators.companions, operators.webhooks),
         *(operators.runtimes, operators.network_policies, operators.pipelines, tracking.trackers),

@@ -33,6 +33,14 @@ def drivers(site: Site) -> Iterator[Prerequisite]:
             how_to_install(storage.driver),
             CsiDriver(storage.provisioner, tuple(cluster.pools)),
         )
+        if any(one.snapshots for one in cluster.storage.values() if one.provisioner == storage.provisioner):
+            yield Prerequisite(
+                f"the controller of `{storage.provisioner}` has the container csi-snapshotter",
+                "the snapshot controller leaves it to make and delete snapshots",
+                ("storage", name, "snapshots"),
+                "switch snapshots on in the driver's chart or settings",
+                look="`kubectl get volumesnapshots -A`, a night later, shows READYTOUSE true",
+            )
         if storage.driver and storage.driver.nodes:
             yield Prerequisite(
                 f"nodes have what `{storage.provisioner}` needs: {storage.driver.nodes}",

@@ -26,7 +26,11 @@ WHOLE_GI = 16 * GI
 
 
 def cpus_of(
-    job: Job, role: RoleSpec, neighbours: Sequence[RoleSpec] = (), daemons: Sequence[Mapping[str, Any]] = ()
+    job: Job,
+    role: RoleSpec,
+    neighbours: Sequence[RoleSpec] = (),
+    daemons: Sequence[Mapping[str, Any]] = (),
+    injected: Sequence[Mapping[str, Any]] = (),
 ) -> Sized[int]:
     """Return whole CPUs: the share of the node's, less what else has to run there, within the GPUs' NUMA nodes."""
     if role.cpus is not None:
@@ -38,7 +42,7 @@ def cpus_of(
     if near is not None and near < total:
         total, text = near, f"{number(near)} on {numa_words(role, node)}"
     text = f"floor({text})"
-    for others, whose in leftover_amounts(job, role, neighbours, "cpu", daemons):
+    for others, whose in leftover_amounts(job, role, neighbours, "cpu", daemons, injected):
         total, text = total - others, f"{text} - {number(others)} of {whose}"
     count, threads = max(1, math.floor(total)), role.pool.node.threads_per_core
     if pins_cpus(role.pool) and count > threads and count % threads:
@@ -47,7 +51,11 @@ def cpus_of(
 
 
 def memory_of(
-    job: Job, role: RoleSpec, neighbours: Sequence[RoleSpec] = (), daemons: Sequence[Mapping[str, Any]] = ()
+    job: Job,
+    role: RoleSpec,
+    neighbours: Sequence[RoleSpec] = (),
+    daemons: Sequence[Mapping[str, Any]] = (),
+    injected: Sequence[Mapping[str, Any]] = (),
 ) -> Sized[str]:
     """Return bytes: the share of the node's, less what else has to run there, within the GPUs' NUMA nodes."""
     if role.memory is not None:
@@ -58,7 +66,7 @@ def memory_of(
     near = memory_near(role.pool, role.gpus)
     if near is not None and near < total:
         total, text = near, f"{binary(near)} on {numa_words(role, node)}"
-    for others, whose in leftover_amounts(job, role, neighbours, "memory", daemons):
+    for others, whose in leftover_amounts(job, role, neighbours, "memory", daemons, injected):
         total, text = total - others, f"{text} - {binary(others)} of {whose}"
     amount = spell(total)
     return Sized(amount, f"{amount} = {text}, rounded down")
@@ -83,15 +91,18 @@ def leftover_amounts(
     neighbours: Sequence[RoleSpec],
     resource: str,
     daemons: Sequence[Mapping[str, Any]] = (),
+    injected: Sequence[Mapping[str, Any]] = (),
 ) -> list[tuple[Fraction, str]]:
     """Return the amounts of a node that a derived size leaves to others, each with its owner.
 
-    To the job's containers, to daemons of the fabric in the pod, and to roles of the launcher's.
+    To the job's containers, to daemons of the fabric in the pod, to containers that a provider's webhook adds, and to
+    roles of the launcher's.
 
     The workers may fill every node of their pool, and a role that the launcher has of itself must find room there.
     """
     own = taken_amount(companions(job), resource) if role.name == WORKER else Fraction(0)
     amounts = [(own, "containers of the job"), (taken_amount(daemons, resource), "the fabric's daemon")]
+    amounts.append((taken_amount(injected, resource), "the container that mounts buckets"))
     amounts += [(requested_of(other, resource), f"role {other.name!r}") for other in neighbours]
     return [(amount, whose) for amount, whose in amounts if amount]
 

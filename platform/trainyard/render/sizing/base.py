@@ -79,6 +79,8 @@ class RoleSize:
     """Pools of which Kueue takes one, where there are several."""
     env: Mapping[str, Sized[str]] = field(default_factory=dict)
     """What the fabric and the devices want in the environment."""
+    injected: tuple[Mapping[str, Any], ...] = ()
+    """Containers that a provider's webhook adds to its pods, which nodes have to hold and Kueue does not count."""
     trains: bool = True
     """Whether its pods run the program, and so mount the job's volumes."""
     ranks: bool = True

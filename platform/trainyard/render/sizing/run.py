@@ -12,6 +12,7 @@ from trainyard.render.sizing.base import Attached, Closeness, RoleSize, Sized, S
 from trainyard.render.sizing.environment import environment
 from trainyard.render.sizing.fabrics import Share, fabric_type
 from trainyard.render.sizing.gpus import gpu_resource
+from trainyard.render.sizing.injected import injected_containers
 from trainyard.render.sizing.node import pins_memory
 from trainyard.render.sizing.restarts import restarts
 from trainyard.render.sizing.roles import WORKER, RoleSpec, neighbour_roles, wants_rdma
@@ -40,7 +41,8 @@ def size_role(run: Run, role: RoleSpec, neighbours: Sequence[RoleSpec], *, pods:
     job, cluster = run.job, run.cluster
     attached = attach(cluster, role.pool_name, role.gpus, pods) if wants_rdma(job, role) else Attached()
     attached |= nvlink.attach_channel(run, role.pool, pods=pods) if role.gpus else Attached()
-    memory = amounts.memory_of(job, role, neighbours, attached.sidecars)
+    added = injected_containers(run, trains=role.trains)
+    memory = amounts.memory_of(job, role, neighbours, attached.sidecars, added)
     return RoleSize(
         name=role.name,
         pool=role.pool_name,
@@ -48,13 +50,14 @@ def size_role(run: Run, role: RoleSpec, neighbours: Sequence[RoleSpec], *, pods:
         nodes=Sized(role.nodes, role.source_of(job, "nodes")),
         processes=role.processes,
         gpus=gpus(job, role),
-        cpus=amounts.cpus_of(job, role, neighbours, attached.sidecars),
+        cpus=amounts.cpus_of(job, role, neighbours, attached.sidecars, added),
         memory=memory,
         shared_memory=amounts.shared_memory_of(job, role, memory),
         storage=disks.storage_of(job, role),
         devices={**devices(job, role), **attached.devices},
         fabric=attached,
         env={**environment(cluster, pods=pods, gpus=role.gpus), **attached.env},
+        injected=added,
         trains=role.trains,
         ranks=role.ranks,
         untied=pins_memory(role.pool) and role.pool.node.gpus is not None and not role.gpus,

@@ -13,12 +13,13 @@ from trainyard.base.labels import NETWORKS, OURS, ULIMITS
 from trainyard.base.manifests import Identity, identity_of
 from trainyard.base.system.once import once
 from trainyard.render.kinds import available, companions
-from trainyard.render.parts import gang, network
+from trainyard.render.parts import buckets, gang, network
 from trainyard.render.sizing import nvlink
 from trainyard.render.sizing.base import Attached
 from trainyard.render.sizing.fabrics import Share, fabric_type
 from trainyard.render.tenancy import daemons, placing
 from trainyard.specs import Cluster, Repository, Team
+from trainyard.specs.accounts import accounts_on
 from trainyard.specs.shapes import is_known_shape
 from trainyard.upstream.workloads.base import Object
 from trainyard.upstream.workloads.runtimes import may_name
@@ -78,10 +79,10 @@ def of(
         "keys": repository.labels,
         "queues": sorted(key for key, queue in cluster.queues.items() if name in queue.teams),
         "priorities": team.priorities or tuple(cluster.priorities),
-        "accounts": sorted(team.accounts),
+        "accounts": sorted(accounts_on(cluster, name, team)),
         "secrets": sorted(team.secrets),
         "configmaps": sorted({*team.config_maps, "kube-root-ca.crt"}),
-        "claims": sorted(claims(cluster_name, cluster, team)),
+        "claims": sorted({*claims(cluster_name, cluster, team), *of_buckets(cluster, name)}),
         "scratch": sorted(
             {disks.storage for pool in cluster.pools.values() if (disks := pool.local_disks) and disks.storage}
         ),
@@ -96,7 +97,7 @@ def of(
         "networks": sorted(
             {one_part for part in parts for one_part in part.annotations.get(NETWORKS, "").split(",") if one_part}
         ),
-        "pairs": sorted({*pairs(parts), *limits(cluster)}),
+        "pairs": sorted({*pairs(parts), *limits(cluster), *mounting_pairs(cluster, name)}),
         "hostpaths": sorted({daemons.describe_volume(volume) for volume in volumes if "hostPath" in volume}),
         "runtimes": sorted(f"{identity.kind}/{identity.name}" for identity in given if may_name(identity, name)),
         "claimtemplates": sorted(identity.name for identity in given if is_template(identity, name)),
@@ -115,6 +116,21 @@ def claims(cluster_name: str, cluster: Cluster, team: Team) -> Iterator[str]:
     for name, volume in team.volumes.items():
         if volume.storage in cluster.storage and cluster_name in (volume.clusters or (cluster_name,)):
             yield name
+
+
+def of_buckets(cluster: Cluster, team: str) -> Iterator[str]:
+    """Yield the team's claims on buckets of a cluster."""
+    store = cluster.object_storage
+    for name, bucket in (store.of_team(team) if store else {}).items():
+        if bucket.mount:
+            yield buckets.claim(name)
+
+
+def mounting_pairs(cluster: Cluster, team: str) -> Iterator[str]:
+    """Yield the annotations by which GKE mounts buckets that the team may mount, as `key=value`."""
+    store = cluster.object_storage
+    if any(bucket.mount and bucket.scheme == "gs" for bucket in (store.of_team(team) if store else {}).values()):
+        yield from (f"{key}={text}" for key, text in buckets.fuse_annotations().items())
 
 
 def gpu_pools(cluster: Cluster) -> Iterator[str]:

@@ -55,6 +55,9 @@ FIXED = Rule(
 )
 
 SIZE: Path = ("resources", "requests", "storage")
+OF_VOLUME: dict[Path, str] = {SIZE: "size", ("dataSource",): "fromSnapshot"}
+"""Fields of a team's volume, by those of its claim; all others follow from `storage`."""
+
 FREE = frozenset({"resources", "volumeAttributesClassName"})
 """Fields of a claim that have rules of their own."""
 
@@ -114,6 +117,9 @@ class Claim:
         if was is None and field in {"volumeName", "storageClassName"}:
             message = f"{name} now sets {field} {now!r}; the API server accepts only the value that it chose before"
             return self.finding(FIXED, message, (field,), locate, severity=Severity.WARNING)
+        if field in {"dataSource", "dataSourceRef"}:
+            message = f"{name} exists, so the snapshot that it begins with cannot change; restore it in a new volume"
+            return self.finding(FIXED, message, (field,), locate)
         message = f"{field} of {name} changes from {show(was)} to {show(now)}, but it cannot change; restore it"
         return self.finding(FIXED, message, (field,), locate)
 
@@ -138,7 +144,7 @@ class Claim:
         if path == ("accessModes",):
             storage = ("storage", class_of(self.new) or "", "access")
             return replace(self.entry, spec=cluster_file(self.cluster), field=storage)
-        return replace(self.entry, field=(*self.entry.field, {SIZE: "size"}.get(path, "storage")))
+        return replace(self.entry, field=(*self.entry.field, OF_VOLUME.get(path, "storage")))
 
 
 def check(

@@ -34,6 +34,19 @@ class When(Spec):
     """Parameters that know a few values only with it."""
 
 
+class SnapshotClass(Spec):
+    """What a VolumeSnapshotClass says, whatever its cluster."""
+
+    same: tuple[Text, ...] = ()
+    """Parameters that it has as the StorageClass has them."""
+    parameters: Mapping[str, str] = {}
+    """Parameters that it has always."""
+    secret: StrictBool = False
+    """Whether its calls need the Secret of those that make volumes."""
+    source: Text
+    """Repository, release and file."""
+
+
 class Driver(Spec):
     """One driver; its provisioner is the file's name."""
 
@@ -69,6 +82,10 @@ class Driver(Spec):
     """Whether a volume that is full refuses more."""
     renames: StrictBool = True
     """Whether a folder can be renamed in one piece; object stores copy object after object."""
+    renames_files: StrictBool = True
+    """Whether a file can be renamed; savers write one under another name first."""
+    snapshots: SnapshotClass | None = None
+    """What a VolumeSnapshotClass of it says; None where it takes no snapshots."""
     export: tuple[Text, ...] = ()
     """Attributes without which a volume that exists already is not found."""
     server: Text | None = None

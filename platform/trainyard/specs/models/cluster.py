@@ -29,6 +29,7 @@ from trainyard.specs.models.base import (
     Waive,
     validation_error,
 )
+from trainyard.specs.models.buckets import ObjectStorage
 from trainyard.specs.models.fabric import Fabric
 from trainyard.specs.models.health import Health
 from trainyard.specs.models.monitoring import Monitoring
@@ -144,6 +145,8 @@ class Cluster(Spec):
     """Storage classes, by name."""
     drivers: dict[Text, Reason] = {}
     """Storage drivers that are installed, by provisioner: who installs each, and which release."""
+    object_storage: ObjectStorage | None = None
+    """Buckets of object stores, and the identities by which teams use them; default: none."""
     operators: dict[Name, OperatorChoice] = {}
     """Operators, by name; `trainyard releases` lists them."""
     priorities: dict[Name, Priority] = {}

@@ -40,6 +40,7 @@ from trainyard.specs.models.base import (
     validation_error,
 )
 from trainyard.specs.models.bounds import few
+from trainyard.specs.models.buckets import BucketUse
 from trainyard.specs.models.check import Check
 from trainyard.specs.models.disks import Scratched
 from trainyard.specs.models.gpus import Profile
@@ -285,6 +286,8 @@ class Job(Spec):
     """Where, how often and how much the run saves."""
     data: Annotated[tuple[Dataset, ...], Field(max_length=VOLUMES)] = ()
     """Volumes of the team with data for the run."""
+    buckets: Annotated[tuple[BucketUse, ...], Field(max_length=VOLUMES)] = ()
+    """Buckets of the cluster that the run uses by its team's identity, each with the variable `BUCKET_<NAME>`."""
     files: Annotated[tuple[File, ...], Field(max_length=VOLUMES)] = ()
     """Small files next to the job file that the run reads."""
 

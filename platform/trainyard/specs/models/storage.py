@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import StrictBool
+from pydantic import Field, StrictBool, StrictInt, StrictStr
 
 from trainyard.specs.drivers import Access, Driver, Ownership, driver
-from trainyard.specs.models.base import Name, Room, Spec, SubdomainName, Text
+from trainyard.specs.models.base import Form, Image, Name, Room, Spec, SubdomainName, Text
+
+Schedule = Annotated[StrictStr, Form(r"[0-5]?[0-9](?: +\S+){4}", "five fields with one minute, such as '0 2 * * *'")]
+"""A cron expression that is true at most once an hour, since the hour is in the names of snapshots."""
+
+MOST_SNAPSHOTS = 100
+"""Snapshots of one claim; some drivers slow down, or refuse more, long before."""
 
 
 class SecretName(Spec):
@@ -37,6 +43,21 @@ class Export(Spec):
     """`false` if jobs may write to it."""
 
 
+class Snapshots(Spec):
+    """Snapshots of all claims of teams of a class, on a schedule, and how many stay."""
+
+    schedule: Schedule = "0 2 * * *"
+    """When they are taken, as a cron expression; default: every night at 02:00."""
+    time_zone: Text = "Etc/UTC"
+    """IANA name of the schedule's time zone, such as `Europe/Berlin`."""
+    keep: Annotated[StrictInt, Field(ge=1, le=MOST_SNAPSHOTS)] = 7
+    """Number of snapshots of each claim that can be restored; older ones are deleted."""
+    image: Image
+    """Image by digest with Python 3.9 or newer as `python3`, which runs the program that takes them."""
+    parameters: dict[str, str] = {}
+    """Parameters of the VolumeSnapshotClass, over those that follow from the class."""
+
+
 class Storage(Spec):
     """A storage class, or exports that exist already."""
 
@@ -63,6 +84,8 @@ class Storage(Spec):
     """Folders, file systems or buckets that exist; with any the class makes no volumes, so none is rendered."""
     allow_volume_expansion: StrictBool | None = None
     """Whether volumes can grow; default: the driver's behaviour, or unknown for an existing class."""
+    snapshots: Snapshots | None = None
+    """Snapshots of the claims of teams, by operator `external-snapshotter`; default: none."""
     binding: Literal["Immediate", "WaitForFirstConsumer"] = "Immediate"
     """When a volume is made for a claim: at once, or when a pod is scheduled."""
 

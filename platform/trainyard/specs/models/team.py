@@ -65,6 +65,8 @@ class Volume(Spec):
     """Bytes; a volume cannot shrink."""
     clusters: tuple[Name, ...] = ()
     """Clusters that get the volume; default: all that have the storage."""
+    from_snapshot: SubdomainName | None = None
+    """A VolumeSnapshot in the team's namespace that a new volume begins with; an existing volume cannot get one."""
 
 
 class ServiceAccount(Spec):

@@ -9,6 +9,7 @@ from trainyard.base.findings import Finding, did_you_mean
 from trainyard.base.quantities import Quantity
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.subjects import CLUSTER_BESIDE, OneCluster
+from trainyard.render.clusters.buckets import DRIVERS
 from trainyard.specs import Storage
 
 EXPORT = Rule(
@@ -31,6 +32,9 @@ def check(one: OneCluster) -> Iterator[Finding]:
             for missing in attributes_missing(storage, export.attributes):
                 message = f"export {key!r} has no attribute {missing}, which {storage.provisioner} needs; add it"
                 yield EXPORT.at(one.source, (*place, "handle"), message)
+            if storage.provisioner == DRIVERS["gs"]:
+                message = f"export {key!r} is a bucket, whose pods need more than a volume; use objectStorage.buckets"
+                yield EXPORT.at(one.source, place, message, key=True)
             other = handles.setdefault((storage.provisioner, export.handle), key)
             if other != key:
                 message = f"handle is that of export {other!r} too, and nodes would mount one for both; use another"

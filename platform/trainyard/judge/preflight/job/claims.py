@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from trainyard.base.findings import Finding, Severity, did_you_mean
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.subjects import PLACED, OneJob
+from trainyard.render.clusters import buckets
 from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.models.team import Team
 from trainyard.specs.sources import JobFile, Specs
@@ -47,6 +48,7 @@ def claim_names(specs: Specs, file: JobFile, team: Team, cluster: Cluster) -> se
         for volume, claim in team.volumes.items()
         if claim.storage in cluster.storage and (not claim.clusters or name in claim.clusters)
     }
+    own |= {claim.name for claim in buckets.claims(cluster, file.team)}
     for extra in on(specs.extra, name):
         value = extra.source.document.value if extra.source.document else None
         if not isinstance(value, dict) or value.get("kind") != "PersistentVolumeClaim":

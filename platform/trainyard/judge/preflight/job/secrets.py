@@ -11,8 +11,9 @@ from trainyard.base.rules import Rule
 from trainyard.base.system.repository import team_file
 from trainyard.judge.preflight.job.patches import fields
 from trainyard.judge.preflight.subjects import NAMED, OneJob
+from trainyard.specs.accounts import accounts_on
 from trainyard.specs.models.job import Job
-from trainyard.specs.models.team import Team
+from trainyard.specs.models.team import ServiceAccount, Team
 from trainyard.specs.sources import JobFile
 
 SECRET = Rule(
@@ -54,11 +55,17 @@ REFERENCES = {
 @NAMED.check()
 def check(job: OneJob) -> Iterator[Finding]:
     """Yield Secrets, ConfigMaps and accounts that a job names and its team does not list."""
-    return unlisted(job.file, job.team) if job.team is not None else iter(())
+    if job.team is None:
+        return iter(())
+    there = accounts_on(job.cluster, job.file.team, job.team) if job.cluster is not None else None
+    return unlisted(job.file, job.team, there)
 
 
-def unlisted(file: JobFile, team: Team) -> Iterator[Finding]:
-    """Yield Secrets, ConfigMaps and a service account that the team does not list."""
+def unlisted(file: JobFile, team: Team, there: Mapping[str, ServiceAccount] | None = None) -> Iterator[Finding]:
+    """Yield Secrets, ConfigMaps and a service account that the team does not list.
+
+    `there` are its accounts on the job's cluster; by default those of its file.
+    """
     job, listing = file.job, team_file(file.team)
     known: Mapping[str, tuple[Rule, Collection[str]]] = {
         "secret": (SECRET, team.secrets),
@@ -70,7 +77,7 @@ def unlisted(file: JobFile, team: Team) -> Iterator[Finding]:
             message = f"{what} {name!r} is not listed in {listing}; {did_you_mean(name, listed)}"
             yield rule.at(file.source, place, message)
     for account, place in accounts(job):
-        if account not in team.accounts:
+        if account not in (team.accounts if there is None else there):
             hint = did_you_mean(account, team.accounts)
             message = f"service account {account!r} is not listed in {listing}; {hint}"
             yield ACCOUNT.at(file.source, place, message)

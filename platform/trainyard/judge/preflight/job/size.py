@@ -194,6 +194,8 @@ class Pods:
         local = of_local_disks(job, role)
         if local is not None:
             asks[LOCAL], node[LOCAL] = Decimal(local[0]), Fraction(local[1])
+        for added in map(resources, sized.injected):
+            asks |= {name: asks.get(name, Decimal()) + amount for name, amount in total([added]).items()}
         trainer = total([alone])
         return cls(role, asks, trainer, total([alone, *own]) if own else trainer, node)
 

@@ -115,7 +115,8 @@ def read_only(job: Job) -> frozenset[str]:
     """Return the folders that the program cannot write."""
     data = [data.mount_path for data in job.data if data.read_only]
     mounts = [mount.mount_path for mount in job.mounts if mount.read_only]
-    return frozenset(path.rstrip("/") for path in (*data, *mounts, *(file.mount_path for file in job.files)))
+    buckets = [use.mount_path for use in job.buckets if use.mount_path and use.read_only]
+    return frozenset(path.rstrip("/") for path in (*data, *mounts, *buckets, *(file.mount_path for file in job.files)))
 
 
 def folders_named(job: Job, repository: Repository, contents: Mapping[str, str]) -> Iterator[Named]:

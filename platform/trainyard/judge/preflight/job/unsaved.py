@@ -12,6 +12,7 @@ from trainyard.judge.preflight.job.commands import texts
 from trainyard.judge.preflight.jobs import is_known
 from trainyard.judge.preflight.subjects import JOB, OneJob
 from trainyard.render.launchers import launchers
+from trainyard.render.parts.buckets import used
 from trainyard.render.sizing.restarts import MONTH
 from trainyard.specs import Job
 from trainyard.specs.models.cluster import Cluster
@@ -49,7 +50,9 @@ VOLATILE = frozenset({"emptyDir", "configMap", "secret", "downwardAPI", "project
 def check(one: OneJob) -> Iterator[Finding]:
     """Yield a run without a checkpoint that takes more GPU-hours than the repository allows for that."""
     run = one.run
-    if run is None or not is_known(run) or run.kind in SERVING or run.job.gpu is not None or saves(run.job):
+    if run is None or not is_known(run) or run.kind in SERVING or run.job.gpu is not None:
+        return
+    if saves(run.job) or writes_bucket(run):
         return
     roles = [role for role in launchers()[run.job.launcher].roles(run) if role.trains]
     if "repository" in one.broken or any(role.nodes > role.pool.nodes for role in roles):
@@ -73,10 +76,16 @@ def saves(job: Job) -> bool:
     written = any(not data.read_only for data in job.data)
     own = any(VOLATILE.isdisjoint(volume) and not ephemeral(volume) for volume in job.volumes)
     patched = any("volumes" in str(patch.merge) for patch in job.patches)
-    access = job.service_account or job.env_from or any(STORES.match(name) for name in (*job.env, *job.secrets))
+    keys = job.env_from or any(STORES.match(name) for name in (*job.env, *job.secrets))
+    access = job.service_account or keys
     named = any(ELSEWHERE.search(text) for _, text in texts(job))
     beside = any(ELSEWHERE.search(str(container)) for container in (*job.containers, *job.init_containers))
     return bool(job.checkpoint or job.runtime or written or own or patched or access or named or beside)
+
+
+def writes_bucket(run: Run) -> bool:
+    """Say whether a run uses a bucket that its team may write to."""
+    return any(bucket.teams.get(run.team_name) == "write" for _, bucket in used(run))
 
 
 def ephemeral(volume: Mapping[str, Any]) -> bool:

@@ -140,6 +140,11 @@ def check_inside(one: OneJob) -> Iterator[Finding]:
         for index, data in enumerate(job.data)
         if data.read_only
     }
+    outer |= {
+        use.mount_path.rstrip("/"): (f"bucket {use.bucket!r}", ("buckets", index, "mountPath"))
+        for index, use in enumerate(job.buckets)
+        if use.mount_path is not None
+    }
     if job.checkpoint is not None:
         outer[job.checkpoint.mount_path.rstrip("/")] = ("the checkpoints", ("checkpoint", "mountPath"))
     for path, place in targets(job):
@@ -208,6 +213,9 @@ def targets(job: Job) -> Iterator[tuple[str, Path]]:
         yield job.checkpoint.mount_path, ("checkpoint", "mountPath")
     for index, data in enumerate(job.data):
         yield data.mount_path, ("data", index, "mountPath")
+    for index, use in enumerate(job.buckets):
+        if use.mount_path is not None:
+            yield use.mount_path, ("buckets", index, "mountPath")
     for index, mount in enumerate(job.mounts):
         yield mount.mount_path, ("mounts", index, "mountPath")
     folders: set[str] = set()

@@ -11,6 +11,7 @@ from trainyard.base.rules import Rule
 from trainyard.judge.preflight.names import UNKNOWN_CLUSTER, present
 from trainyard.judge.preflight.subjects import TEAM, OneTeam
 from trainyard.render.clusters.nets import LINK_LOCAL, RESOLVERS, closed_ranges
+from trainyard.render.clusters.snapshots import NAMESPACE as SNAPSHOTS
 from trainyard.render.parts.identity import malformed_providers
 from trainyard.render.sizing.fabrics import fabric_type
 from trainyard.specs.models.cluster import Cluster
@@ -116,6 +117,7 @@ def check(one: OneTeam) -> Iterator[Finding]:
 def taken_namespaces(specs: Specs) -> Mapping[str, str]:
     """Return the namespaces that are the platform's on any cluster, each with whose it is."""
     found = {facts.namespace: f"operator {name!r}" for name, facts in releases().items()}
+    found |= {SNAPSHOTS: "what takes snapshots"}
     found |= {name: "Multus and other daemons" for name in RESOLVERS if name not in found}
     for name, cluster in specs.clusters.items():
         found[cluster.argocd.namespace] = f"Argo CD of cluster {name!r}"

@@ -1,0 +1,119 @@
+"""Whether teams of a cluster get the buckets that it gives them: identities, drivers, and names that are free."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from trainyard.base.documents import Path
+from trainyard.base.findings import Finding, did_you_mean
+from trainyard.base.rules import Rule
+from trainyard.judge.preflight.cluster.storage import INSTALLED
+from trainyard.judge.preflight.subjects import CLUSTER_BESIDE, OneCluster
+from trainyard.render.clusters.buckets import DRIVERS
+from trainyard.render.parts.buckets import claim
+from trainyard.render.parts.identity import PROVIDERS
+from trainyard.specs import Cluster
+from trainyard.specs.accounts import ANNOTATIONS, BUCKETS, ROLE
+from trainyard.specs.models.buckets import DIRECT, ObjectStorage
+
+BUCKET = Rule(
+    id="sto-bucket",
+    title="Each team of a bucket has an identity that its provider understands.",
+    why="a pod without the identity starts, and every access to the bucket is refused",
+    fix="correct objectStorage in the cluster's file",
+    source="docs/buckets.md",
+)
+AT: Path = ("objectStorage",)
+
+
+class Way(NamedTuple):
+    """What a way to prove an identity goes with."""
+
+    provider: str | None
+    """Cloud whose clusters alone have it; None for those that a webhook brings to any cluster."""
+    scheme: str
+
+
+WAYS = {
+    "irsa": Way(None, "s3"),
+    "pod-identity": Way("aws", "s3"),
+    "gke": Way("google", "gs"),
+    "azure": Way(None, "az"),
+}
+ANSWERS = {"aws": "irsa or pod-identity", "google": "gke", "azure": "azure"}
+"""What to write on clusters of a cloud."""
+
+FORMS: dict[str, tuple[re.Pattern[str], str]] = {
+    provider.annotation: (provider.form, provider.should) for provider in PROVIDERS
+}
+
+
+@CLUSTER_BESIDE.check()
+def check(one: OneCluster) -> Iterator[Finding]:
+    """Yield identities and buckets by which no pod of a team would come to its data."""
+    store = one.cluster.object_storage
+    if store is None:
+        return
+    provider, way = one.cluster.distribution.provider, WAYS[store.identity]
+    if way.provider not in {None, provider}:
+        message = f"identity {store.identity!r} does not exist on distribution {one.cluster.system.distribution!r}"
+        use = ANSWERS.get(provider or "", "irsa or azure")
+        yield BUCKET.at(one.source, (*AT, "identity"), f"{message}; use {use}")
+    yield from check_identities(one, store)
+    yield from check_buckets(one, store, way)
+
+
+def check_identities(one: OneCluster, store: ObjectStorage) -> Iterator[Finding]:
+    """Yield identities of another form than the provider's, of no team, and accounts of the same name."""
+    form, should = FORMS[ANNOTATIONS.get(store.identity, ROLE)]
+    direct = store.identity == "gke"
+    for team, said in store.teams.items():
+        place = (*AT, "teams", team)
+        if not form.fullmatch(said) and not (direct and said == DIRECT):
+            words = f"{should}, or {DIRECT!r}" if direct else should
+            yield BUCKET.at(one.source, place, f"identity of team {team!r} is {said!r}, but must be {words}")
+        yield from check_team(one, team, place)
+        found = one.loaded.specs.teams.get(team)
+        if found is not None and BUCKETS in found.accounts:
+            message = f"team {team!r} has its own service account {BUCKETS!r}; use another name in the team's file"
+            yield BUCKET.at(one.source, place, message, key=True)
+
+
+def check_team(one: OneCluster, team: str, place: Path) -> Iterator[Finding]:
+    """Yield a team that does not exist, or that no queue of the cluster admits."""
+    if team not in one.teams:
+        message = f"team {team!r} does not exist; {did_you_mean(team, one.teams)}"
+        yield BUCKET.at(one.source, place, message, key=True)
+    elif team not in one.cluster.teams():
+        message = f"team {team!r} is in no queue of the cluster, so it gets no identity here; remove it"
+        yield BUCKET.at(one.source, place, message, key=True)
+
+
+def check_buckets(one: OneCluster, store: ObjectStorage, way: Way) -> Iterator[Finding]:
+    """Yield buckets of another provider, without a driver, or under a name that is taken."""
+    for name, bucket in store.buckets.items():
+        place: Path = (*AT, "buckets", name)
+        if bucket.scheme != way.scheme:
+            message = f"url is {bucket.url!r}, but identity {store.identity!r} opens only {way.scheme}://"
+            yield BUCKET.at(one.source, (*place, "url"), f"{message}; use a bucket of that provider")
+            continue
+        driver = DRIVERS[bucket.scheme]
+        if bucket.mount and driver not in one.cluster.drivers:
+            message = f"bucket {name!r} is mounted by driver {driver!r}, which is not in drivers; add it"
+            yield INSTALLED.at(one.source, (*place, "mount"), message)
+        for team in bucket.teams:
+            if team not in store.teams:
+                message = f"team {team!r} has no identity in objectStorage.teams; {did_you_mean(team, store.teams)}"
+                yield BUCKET.at(one.source, (*place, "teams", team), message, key=True)
+            elif has_volume(one, team, name, one.cluster):
+                message = f"team {team!r} has a volume {claim(name)!r} already; rename the bucket"
+                yield BUCKET.at(one.source, (*place, "teams", team), message, key=True)
+
+
+def has_volume(one: OneCluster, team: str, bucket: str, cluster: Cluster) -> bool:
+    """Whether a team has a volume on the cluster with the name that the claim on a bucket would have."""
+    found = one.loaded.specs.teams.get(team)
+    volume = found.volumes.get(claim(bucket)) if found is not None else None
+    return volume is not None and volume.storage in cluster.storage
