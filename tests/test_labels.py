@@ -8,7 +8,7 @@ from trainyard.base import labels
 ELSEWHERE = ("base/labels.py", "upstream/apiserver/", "judge/checks/", "checks.py")
 """Where they may be spelled: their home, a package that could be one of its own, and for now the checks."""
 
-ALONE = {"faces/pipelines/follow.py"}
+ALONE = {"faces/pipelines/follow.py", "render/parts/snapshot_program.py"}
 """Programs that run elsewhere, without this package."""
 
 WORDS = {value for name, value in vars(labels).items() if name.isupper() and isinstance(value, str)}

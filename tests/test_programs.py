@@ -56,7 +56,7 @@ def folders(tmp_path):
 def test_every_variable_of_the_contract_is_on_the_page():
     """The page's table has exactly what programs are told."""
     checkpoint = {"volume": "checkpoints", "size": "1Gi"}
-    run = make_resolved(checkpoint=checkpoint)
+    run = make_resolved(checkpoint=checkpoint, hangMinutes=15)
     named = re.findall(r"^\| `([A-Z_]+)` \|", PAGE, re.MULTILINE)
     assert named == list(run.contract(run.roles[0]))
     assert set(named) == contract.reserved_variables(run.run)

@@ -53,10 +53,10 @@ MORE: dict[str, tuple[str, str, str, str, str, int, int]] = {
         2,
         0,
     ),
-    "a registry is misspelt": (SETTINGS, "[registry.exam", "[registry.exm", "7:14", "spec/misnamed", 156, 0),
-    "a volume is renamed": (NLP, "  checkpoints:", "  checkpoint:", "5:3", "spec/misnamed", 32, 0),
+    "a registry is misspelt": (SETTINGS, "[registry.exam", "[registry.exm", "7:14", "spec/misnamed", 160, 0),
+    "a volume is renamed": (NLP, "  checkpoints:", "  checkpoint:", "5:3", "spec/misnamed", 35, 0),
     "a secret is renamed": (NLP, "[hugging-face,", "[huggingface,", "8:11", "spec/misnamed", 8, 0),
-    "a team's field has a wrong value": (NLP, "restricted", "restricd", "3:14", "spec/choice", 1, 34),
+    "a team's field has a wrong value": (NLP, "restricted", "restricd", "3:14", "spec/choice", 1, 37),
     "a cluster's field does not exist": (
         ATLAS,
         "    racks: 2\n    b",
@@ -99,7 +99,7 @@ CHANGED = {
         'kubernetes: "1.35"',
         'abstract: true\nkubernetes: "1.35"',
         "3:1",
-        "cluster 'cumulus' was made abstract here, but 5 jobs use it",
+        "cluster 'cumulus' was made abstract here, but 6 jobs use it",
     ),
     "a level is renamed": (
         ATLAS,
@@ -227,7 +227,7 @@ def test_a_file_of_a_team_that_is_gone_is_one_error(committed, tmp_path):
     alone = copy(tmp_path / "alone")
     (alone / VISION).unlink()
     ((named, below),) = arrange(explained(alone))
-    assert (named.location.file, named.rule, len(below)) == (ATLAS, "spec/unknown-team", 12)
+    assert (named.location.file, named.rule, len(below)) == (ATLAS, "spec/unknown-team", 13)
     root = committed.copied(tmp_path / "repository").root
     (root / VISION).unlink()
     ((gone, _),) = arrange(explained(root))

@@ -22,7 +22,7 @@ NAMED = {"MASTER_ADDR", "TF_CONFIG", "COORDINATOR_ADDRESS"}
 def test_rendered_pods_find_each_other(run):
     """Names of the run's own pods in command lines and variables are names that resolve."""
     cluster = ROOT / "generated" / run.parts[-4]
-    runtimes = list((cluster / "platform").glob("*runtime*.yaml"))
+    runtimes = [*(cluster / "platform").glob("*runtime*.yaml"), *(cluster / "operators").glob("*/*runtime*.yaml")]
     objects = scaled.files_in([Path(run), *runtimes])
     own = [value for value in objects if controller_of(value) is not None]
     assert own, "nothing in it makes pods"

@@ -28,7 +28,7 @@ def checkout(tmp_path_factory) -> Path:
         ROOT / "platform/trainyard", root / "platform/trainyard", ignore=shutil.ignore_patterns("__pycache__")
     )
     (root / "tools").mkdir()
-    for tool in (ROOT / "tools").glob("docs*.py"):
+    for tool in (*(ROOT / "tools").glob("docs*.py"), ROOT / "tools/schemas_yaml.py"):
         shutil.copy(tool, root / "tools")
     for name in ("platform/clusters", "platform/teams", "platform/extra", "jobs"):
         shutil.copytree(ROOT / name, root / name)  # docs show a cluster of the repository
@@ -36,9 +36,9 @@ def checkout(tmp_path_factory) -> Path:
     (root / "tests/live").mkdir(parents=True)
     shutil.copy(ROOT / "tests/live/first_sync.json", root / "tests/live")
     (root / "docs").mkdir()
-    for name in ("docs/rules.md", "docs/argocd.md", "tests/pitfalls.yaml", "tests/pairs.yaml"):
+    for name in ("docs/rules.md", "docs/argocd.md", "tests/pitfalls.yaml", "tests/pairs.yaml", "tests/recordings.yaml"):
         shutil.copy(ROOT / name, root / name)
-    for name in ("policies", "schemas"):
+    for name in ("policies", "schemas", "tests/apiserver"):
         (root / name).symlink_to(ROOT / name)
     (root / "platform/trainyard" / FILE).write_text(CODE, encoding="utf-8")
     return root

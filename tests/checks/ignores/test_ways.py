@@ -377,7 +377,10 @@ def test_what_could_not_be_asked_is_said_only_on_request(tmp_path):
     """Texts name no policy that lacks an inventory or a whole cluster, unless with -v; JSON does."""
     write(tmp_path, job=JOB % "a")
     assert "skipped" not in call(tmp_path, "validate", "job.yaml").stdout
-    assert "skipped kq-cq-exists, kq-lq-exists: only checked" in call(tmp_path, "validate", "job.yaml", "-v").stdout
+    assert (
+        "skipped kq-cq-active, kq-cq-exists, kq-lq-exists: only checked"
+        in call(tmp_path, "validate", "job.yaml", "-v").stdout
+    )
     assert {"gpu-pod-per-gpu", "kq-lq-exists"} <= {item["rule"] for item in judge(tmp_path, "job.yaml")[2]["skipped"]}
 
 

@@ -55,7 +55,7 @@ def lines_below(finding: Finding, followers: Sequence[Finding]) -> Iterator[str]
     others = [item for item in followers if job_of(item) is None]
     if others:
         verb = "follows" if len(others) == 1 else "follow"
-        places = [f"{item.location} [{item.rule}]" for item in others]
+        places = list(dict.fromkeys(f"{item.location} [{item.rule}]" for item in others))
         yield f"{count_of(len(others), 'other finding')} {verb} from it: {few(places)}"
     if jobs and (first := example(finding, followers)):
         yield f"for example, {first.location}: {first.message} [{first.rule}]"

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from importlib import resources as files
 from typing import Any
 
-from trainyard.base.labels import PROTECTED
+from trainyard.base.labels import POD_SECURITY, PROTECTED
 from trainyard.base.system.once import once
 from trainyard.render.operators.base import tolerations
 from trainyard.render.parts.objects import Resource
@@ -46,7 +46,7 @@ def resources(cluster: Cluster) -> Iterator[Resource]:
     found = scheduled_classes(cluster)
     if not found or not cluster.teams():
         return
-    modes = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("enforce", "warn", "audit")}
+    modes = {f"{POD_SECURITY}/{mode}": "restricted" for mode in ("enforce", "warn", "audit")}
     first = ("storage", next(iter(found)), "snapshots")
     yield Resource("v1", "Namespace", NAMESPACE, first, labels=modes, annotations=PROTECTED)
     off = {"automountServiceAccountToken": False}
