@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from make import make_run
+from make import CLUSTER, make_cluster, make_run
 from trainyard.judge.preflight.job import hangs as of_job
 from trainyard.render.kinds import hangs, resolve
 
@@ -60,12 +60,14 @@ def test_signs_of_life_bound_any_launcher():
 
 
 TOO_SHORT = {"volume": "checkpoints", "size": "800Gi"}
+FAST = make_cluster(storage={"shared": {**CLUSTER["storage"]["shared"], "throughput": "1Gi"}})
 REFUSED = {
-    "long enough": ({"hang_minutes": 1093, "checkpoint": TOO_SHORT}, []),
+    "long enough": ({"hang_minutes": 108, "checkpoint": TOO_SHORT, "cluster": FAST}, []),
     "shorter than a save": (
-        {"hang_minutes": 5, "checkpoint": TOO_SHORT},
-        ["hangMinutes is 5, but a checkpoint may take 1093 minutes; raise it"],
+        {"hang_minutes": 5, "checkpoint": TOO_SHORT, "cluster": FAST},
+        ["hangMinutes is 5, but a checkpoint may take 108 minutes; raise it"],
     ),
+    "shorter than a save, if storage were slow": ({"hang_minutes": 5, "checkpoint": TOO_SHORT}, []),
     "Ray": (
         {"hang_minutes": 5, "launcher": "ray", "kind": "RayJob"},
         ["hangMinutes does not work with launcher 'ray', which has probes of its own; remove it"],
