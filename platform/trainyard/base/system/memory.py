@@ -6,7 +6,7 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-SELDOM = 50_000
+SELDOM = 400_000
 """Objects more than were freed, after which garbage is looked for; by default these are 700."""
 
 
