@@ -12,6 +12,7 @@ from trainyard.judge.preflight.subjects import OneTeam
 from trainyard.judge.preflight.team import snapshots as of_team
 from trainyard.render.clusters import buckets, projects, snapshots, team
 from trainyard.render.clusters.applications import Follower
+from trainyard.render.parts.programs import program_text
 
 IMAGE = "registry.example.com/python@sha256:" + "a" * 64
 CEPH = {
@@ -43,7 +44,7 @@ def test_a_class_and_a_cron_job_with_few_rights():
     spec = made["CronJob", "shared"]["spec"]
     pod = spec["jobTemplate"]["spec"]["template"]["spec"]
     assert (spec["schedule"], pod["containers"][0]["command"][-3:]) == ("30 1 * * *", ["shared", "3", "nlp"])
-    assert made["ConfigMap", "volume-snapshots"]["data"]["snapshot_program.py"] == snapshots.program_text()
+    assert made["ConfigMap", "volume-snapshots"]["data"]["snapshot_program.py"] == program_text("snapshot")
     assert not any(kind.startswith("ClusterRole") for kind, _ in made)
     role, binding = (right.value() for right in snapshots.rights(cluster, "nlp"))
     verbs = {rule["resources"][0]: rule["verbs"] for rule in role["rules"]}

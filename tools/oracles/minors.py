@@ -9,7 +9,6 @@ its name, so a new release needs a look at `linkname.go`. The last line printed 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import re
 import shutil
 import subprocess
@@ -18,9 +17,9 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path += [str(HERE), str(HERE / "cluster")]
+sys.path.append(str(HERE))
 
-from oracle import paths  # noqa: E402 - stands in a folder that is no package
+import older  # noqa: E402 - stands beside this file
 
 KUBELET = HERE / "kubelet"
 PATCHES = KUBELET / "older"
@@ -28,19 +27,12 @@ PATCHES = KUBELET / "older"
 
 def releases() -> list[str]:
     """Return the releases that can be built."""
-    return sorted(path.stem for path in PATCHES.glob("*.patch"))
-
-
-def program(release: str) -> Path:
-    """Return the path of a release's program; its name tells the sources it was built from."""
-    sources = (*KUBELET.glob("*.go"), *KUBELET.glob("go.*"), *KUBELET.glob("*.s"), PATCHES / f"{release}.patch")
-    text = b"".join(path.name.encode() + b"\0" + path.read_bytes() for path in sorted(sources))
-    return paths.BIN / f"kubelet-oracle-{release}-{hashlib.sha256(text).hexdigest()[:8]}"
+    return older.releases(KUBELET)
 
 
 def build(release: str) -> Path:
     """Build a release's program; raises CalledProcessError where git or Go fails."""
-    target = program(release)
+    target = older.program(release, KUBELET)
     if target.exists():
         return target
     with tempfile.TemporaryDirectory(prefix="kubelet-") as name:

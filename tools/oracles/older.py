@@ -29,16 +29,17 @@ FOLDERS = ("apis", "client-go", "cmd", "hack", "internal", "pkg", "go.mod", "go.
 """Parts of Kueue's repository that its packages are in."""
 
 
-def releases() -> list[str]:
-    """Return the releases that can be built."""
-    return sorted(path.stem for path in OLDER.glob("*.patch"))
+def releases(oracle: Path = KUEUE) -> list[str]:
+    """Return the releases that an oracle has a patch for, which can be built."""
+    return sorted(path.stem for path in (oracle / "older").glob("*.patch"))
 
 
-def program(release: str) -> Path:
+def program(release: str, oracle: Path = KUEUE) -> Path:
     """Return the path of a release's program; its name tells the sources it was built from."""
-    sources = (*KUEUE.glob("*.go"), *KUEUE.glob("go.*"), *KUEUE.glob("*.s"), OLDER / f"{release}.patch")
+    patch = oracle / "older" / f"{release}.patch"
+    sources = (*oracle.glob("*.go"), *oracle.glob("go.*"), *oracle.glob("*.s"), patch)
     text = b"".join(path.name.encode() + b"\0" + path.read_bytes() for path in sorted(sources))
-    return paths.BIN / f"kueue-oracle-{release}-{hashlib.sha256(text).hexdigest()[:8]}"
+    return paths.BIN / f"{oracle.name}-oracle-{release}-{hashlib.sha256(text).hexdigest()[:8]}"
 
 
 def build(release: str, history: Path) -> Path:

@@ -58,7 +58,7 @@ def version_path(operator: str) -> Path:
 
 def chosen(cluster: Cluster) -> dict[str, str]:
     """Return the releases that a cluster runs, by operator."""
-    return {name: choice.version for name, choice in cluster.operators.items()} | {ARGOCD: cluster.argocd.version}
+    return {name: version for name, (version, _) in cluster.chosen().items()}
 
 
 def find_moves(
@@ -75,7 +75,7 @@ def find_moves(
     there = chosen(cluster)
     if exact(there[operator], release):
         return (), []
-    managed = is_managed(cluster, operator)
+    managed = cluster.installs(operator)
     moves = {operator: Move(operator, there[operator], release, managed, like=like(cluster, operator))}
     missing = list(follow(cluster, moves))
     if missing:
@@ -150,11 +150,6 @@ def needs(cluster: Cluster, moves: Mapping[str, Move]) -> Iterator[Move]:
             yield Move(other, there[other], after_all, choice.managed, why, like(cluster, other))
 
 
-def is_managed(cluster: Cluster, operator: str) -> bool:
-    """Whether an operator is installed from here."""
-    return operator in cluster.operators and cluster.operators[operator].managed
-
-
 def like(cluster: Cluster, operator: str) -> str:
     """Return the known release that an operator's release is said to be like; empty where nothing is said."""
     choice = cluster.operators.get(operator)
@@ -174,12 +169,7 @@ def oldest_that_does(facts: Facts, oldest: str, minor: str) -> str | None:
 
 def supporting(facts: Facts, minor: str) -> Iterator[str]:
     """Yield the known releases that support a minor version of Kubernetes, the oldest first."""
-    for version in sorted(facts.releases, key=order):
-        bounds = facts.releases[version].kubernetes
-        if (bounds.oldest is None or order(bounds.oldest) <= order(minor)) and (
-            bounds.newest is None or order(minor) <= order(bounds.newest)
-        ):
-            yield version
+    yield from (one for one in sorted(facts.releases, key=order) if facts.releases[one].kubernetes.has(minor))
 
 
 def refuse(source: Source, operator: str, version: str, missing: list[Move], cluster: str) -> Finding:

@@ -13,7 +13,7 @@ from trainyard.change.upgrade.effects import Step
 from trainyard.change.upgrade.moves import Move
 from trainyard.change.upgrade.runs import Head, used_fields
 from trainyard.render.operators.kueue import Kueue
-from trainyard.render.sizing.fabrics import fabric_type
+from trainyard.render.sizing.daemons import is_among
 from trainyard.specs import Cluster
 from trainyard.specs.changes import Change, changes_between
 from trainyard.specs.releases import Facts, releases
@@ -116,15 +116,8 @@ def restarted(facts: Facts, cluster: Cluster) -> Iterator[str]:
 
 
 def has_daemon(cluster: Cluster, pool: str, nodes: str) -> bool:
-    """Whether nodes of a pool are among those with a vendor's GPUs, or on the fabric; all are among `all`."""
-    if nodes == "all":
-        return True
-    if not is_known_shape(cluster.pools[pool].shape):
-        return False
-    if nodes == "fabric":
-        return fabric_type(cluster).reaches(cluster, pool)
-    gpus = cluster.pools[pool].node.gpus
-    return gpus is not None and gpus.vendor == nodes
+    """Whether nodes of a pool have a daemon of such nodes; of a shape that nobody knows, only one of all nodes."""
+    return nodes == "all" or (is_known_shape(cluster.pools[pool].shape) and is_among(nodes, cluster, pool))
 
 
 def drained(known: Upgrade, cluster: Cluster) -> Iterator[str]:

@@ -1,9 +1,8 @@
-"""An upgrade in words, and as JSON has it."""
+"""An upgrade in words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from trainyard.base.findings import count_of
@@ -123,26 +122,3 @@ def rest(found: Sequence[Any], shown: Sequence[Any]) -> Iterator[str]:
     """Yield the number of those that are not named."""
     if len(found) > len(shown):
         yield f"  and {len(found) - len(shown)} more; use --all"
-
-
-def document(upgrade: Upgrade) -> dict[str, Any]:
-    """Return an upgrade as JSON has it."""
-    found: dict[str, Any] = spelled(asdict(upgrade))
-    return found
-
-
-def spelled(value: Any) -> Any:
-    """Return a value with its keys in camelCase, as in all JSON of Trainyard's."""
-    if isinstance(value, dict):
-        return {camel(key): spelled(item) for key, item in value.items()}
-    return [spelled(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def camel(name: str) -> str:
-    """Return a name in camelCase.
-
-    >>> camel("decided_as")
-    'decidedAs'
-    """
-    first, *rest = name.split("_")
-    return first + "".join(part.capitalize() for part in rest)

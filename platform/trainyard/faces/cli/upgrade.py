@@ -68,8 +68,10 @@ def command(
         for path, text in texts.items():
             files.write(root / path, text, like=root / path)
     if format_ == "json":
+        from trainyard.faces.report import plan_json
+
         notes = [as_row(finding) for finding in found]
-        data(json.dumps({"dryRun": dry_run, **words.document(upgrade), "findings": notes}, indent=1))
+        data(json.dumps({"dryRun": dry_run, **plan_json.plain(upgrade), "findings": notes}, indent=1))
         return 0
     from trainyard.faces.cli._findings import show
 

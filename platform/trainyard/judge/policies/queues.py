@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from trainyard.base.documents import load
-from trainyard.base.manifests import ANY, Identity, Manifest, strings
+from trainyard.base.manifests import ANY, Identity, Manifest, mapping, strings
 from trainyard.base.pools import pools_with, selected_pools
 from trainyard.judge.policies.world import Pods, TrainingJob, World
 from trainyard.upstream.kueue.quota.most import most_admitted
@@ -127,8 +127,8 @@ class Queues:
     def most_admitted(self, namespace: str) -> Mapping[str, Decimal]:
         """Return by resource the most that the queues of a namespace can admit together, borrowed quota included."""
         names = {queue for (space, _), queue in self._local.items() if space == namespace}
-        cohorts = {manifest.name: spec_of(manifest) for manifest in self._clear("Cohort")}
-        return most_admitted(names, {name: spec_of(queue) for name, queue in self._queues.items()}, cohorts)
+        cohorts = {manifest.name: mapping(manifest.get("spec")) for manifest in self._clear("Cohort")}
+        return most_admitted(names, {name: mapping(queue.get("spec")) for name, queue in self._queues.items()}, cohorts)
 
     def pod_sets(self) -> Iterator[tuple[Pods, Manifest, Sequence[Manifest]]]:
         """Yield every pod set whose queue is among the objects, with that queue and its flavors for the resources."""
@@ -180,12 +180,6 @@ class Queues:
         own = strings(flavor.get("spec", "nodeLabels"))
         pool = pool_of(self.world, own)
         return {**pool[1], **own} if pool else own
-
-
-def spec_of(manifest: Manifest) -> Mapping[str, Any]:
-    """Return the spec of an object; an empty one where it is malformed."""
-    found = manifest.get("spec")
-    return found if isinstance(found, Mapping) else {}
 
 
 def charts(world: World) -> Iterator[Manifest]:

@@ -7,14 +7,13 @@ every Job in namespaces of teams, whose policies also close the API server, so t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib import resources as files
 from typing import Any
 
 from trainyard.base.labels import POD_SECURITY, PROTECTED
-from trainyard.base.system.once import once
 from trainyard.render.operators.base import tolerations
 from trainyard.render.parts.objects import Resource
 from trainyard.render.parts.pods import drop_empty
+from trainyard.render.parts.programs import program_text
 from trainyard.specs import Cluster
 from trainyard.specs.models.storage import Snapshots, Storage
 
@@ -51,7 +50,7 @@ def resources(cluster: Cluster) -> Iterator[Resource]:
     yield Resource("v1", "Namespace", NAMESPACE, first, labels=modes, annotations=PROTECTED)
     off = {"automountServiceAccountToken": False}
     yield Resource("v1", "ServiceAccount", NAME, first, NAMESPACE, fields=off)
-    yield Resource("v1", "ConfigMap", NAME, first, NAMESPACE, fields={"data": {PROGRAM: program_text()}})
+    yield Resource("v1", "ConfigMap", NAME, first, NAMESPACE, fields={"data": {PROGRAM: program_text("snapshot")}})
     closed = {"podSelector": {}, "policyTypes": ["Ingress"]}
     yield Resource("networking.k8s.io/v1", "NetworkPolicy", "closed", first, NAMESPACE, fields={"spec": closed})
     for name, (storage, said) in found.items():
@@ -147,9 +146,3 @@ def rights(cluster: Cluster, team: str) -> Iterator[Resource]:
     yield Resource(f"{RBAC}/v1", "Role", NAME, at, team, fields={"rules": rules})
     fields = {"roleRef": role, "subjects": [account]}
     yield Resource(f"{RBAC}/v1", "RoleBinding", NAME, at, team, fields=fields)
-
-
-@once
-def program_text() -> str:
-    """Return the program that takes snapshots, `snapshot_program.py` among the parts of pods."""
-    return (files.files("trainyard.render.parts") / PROGRAM).read_text(encoding="utf-8")

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
-from functools import cache
-from importlib import resources
 
 from trainyard.render.launchers import Launch, Role, Wiring
+from trainyard.render.parts.programs import program_text
 from trainyard.render.parts.storage import LAUNCH_FOLDER
 from trainyard.render.sizing import Sized, checking
 from trainyard.render.sizing.node import size
@@ -26,12 +25,6 @@ PORT = 29400
 """Where the first worker keeps the check's store: beside the port of the ranks, which some open while others leave."""
 
 
-@cache
-def program_text() -> str:
-    """Return the program, `check_program.py` beside the parts of pods."""
-    return (resources.files("trainyard.render.parts") / "check_program.py").read_text(encoding="utf-8")
-
-
 def gate(run: Run, launch: Launch, wiring: Wiring) -> Launch:
     """Return how a run starts with its check before it; the same where its job asks for none."""
     worker, least = launch.roles[0], checking.floor(run)
@@ -39,7 +32,7 @@ def gate(run: Run, launch: Launch, wiring: Wiring) -> Launch:
         return launch
     fields = {**worker.fields, checking.NODE: "spec.nodeName"}
     first = replace(worker, command=(*command(run, worker, wiring, least), *worker.command), fields=fields)
-    return replace(launch, roles=(first, *launch.roles[1:]), files={**launch.files, FILE: program_text()})
+    return replace(launch, roles=(first, *launch.roles[1:]), files={**launch.files, FILE: program_text("check")})
 
 
 def command(run: Run, worker: Role, wiring: Wiring, least: Sized[Decimal]) -> tuple[str, ...]:

@@ -42,9 +42,8 @@ def is_asked(cluster: Cluster) -> bool:
 
 def configures(cluster: Cluster) -> bool:
     """Whether the NIC configuration operator sets the NICs of the fabric."""
-    choice = cluster.operators.get(BRINGS)
-    ours = choice is not None and choice.managed
-    return ours and is_asked(cluster) and lossless_priority(cluster) is not None and bool(pools(cluster))
+    asked = cluster.installs(BRINGS) and is_asked(cluster)
+    return asked and lossless_priority(cluster) is not None and bool(pools(cluster))
 
 
 def lossless_priority(cluster: Cluster) -> int | None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Mapping
-from importlib import resources
 from typing import Any
 
-from trainyard.base.system.once import once
 from trainyard.render.parts import contract
+from trainyard.render.parts.programs import program_text
 from trainyard.render.sizing import RoleSize, disks, flushing
 from trainyard.render.sizing.node import binary
 from trainyard.specs import File, Job, Pool
@@ -153,12 +152,6 @@ def key(file: File) -> str:
     return file.source.replace("/", ".")
 
 
-@once
-def flush_program_text() -> str:
-    """Return the program that copies checkpoints, `flush_program.py` beside this module."""
-    return (resources.files("trainyard.render.parts") / "flush_program.py").read_text(encoding="utf-8")
-
-
 def launch_key(name: str) -> str:
     """Return the key of one of the launcher's files in the ConfigMap."""
     return f"{LAUNCH}.{name}"
@@ -168,5 +161,5 @@ def config_map(run: Run, launch: Mapping[str, str]) -> dict[str, str]:
     """Return the data of the run's ConfigMap: the job's small files, and the launcher's."""
     own = {key(file): run.contents[file.source] for file in run.job.files if file.source in run.contents}
     if flushing.flush_of(run.job) is not None:
-        own[launch_key(flushing.PROGRAM_FILE)] = flush_program_text()
+        own[launch_key(flushing.PROGRAM_FILE)] = program_text("flush")
     return own | {launch_key(name): text for name, text in launch.items()}

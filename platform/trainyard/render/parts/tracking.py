@@ -37,10 +37,7 @@ KEYS = {MLFLOW: "MLFLOW_TRACKING_TOKEN", WANDB: "WANDB_API_KEY"}
 
 def has_server(cluster: Cluster) -> bool:
     """Whether MLflow's server on a cluster is installed from here."""
-    choice = cluster.operators.get(MLFLOW)
-    return (
-        choice is not None and choice.managed and cluster.tracking is not None and cluster.tracking.mlflow is not None
-    )
+    return cluster.installs(MLFLOW) and cluster.tracking is not None and cluster.tracking.mlflow is not None
 
 
 def environment(run: Run) -> dict[str, Sized[str]]:

@@ -9,7 +9,7 @@ from trainyard.render.kinds import Resolved, lost_node
 from trainyard.render.operators.kueue import Kueue, gates, recovers
 from trainyard.render.prerequisites.base import names_text
 from trainyard.render.sizing import Sized
-from trainyard.render.sizing.health import DETECTOR, TAINTER, conditions, is_ours, taint_key, watched_pools
+from trainyard.render.sizing.health import DETECTOR, TAINTER, conditions, taint_key, watched_pools
 from trainyard.specs import Cluster
 
 PERSON = "a person"
@@ -49,7 +49,7 @@ def noticed(cluster: Cluster) -> Iterator[Step]:
         yield Step("a fault is found", PERSON, "nothing reads the kernel's log")
     keys = [taint_key(name) for name in conditions(cluster)]
     effect = cluster.health.effect if cluster.health else ""
-    if is_ours(cluster, TAINTER):
+    if cluster.installs(TAINTER):
         yield Step(f"the node gets taint {names_text(keys)}:{effect}", TAINTER, "as soon as the condition is True")
     else:
         set_by = " and ".join(f"`kubectl taint node NODE {key}=:{effect}`" for key in keys) or "`kubectl cordon NODE`"
@@ -70,7 +70,7 @@ def costs(run: Resolved) -> Iterator[tuple[str, Sized[str]]]:
 
 def recovers_here(cluster: Cluster) -> bool:
     """Whether Kueue is there with the gate by which it deletes pods of dead nodes."""
-    return Kueue.name in cluster.operators and is_ours(cluster, Kueue.name) and recovers(cluster)
+    return cluster.installs(Kueue.name) and recovers(cluster)
 
 
 def left(cluster: Cluster) -> Iterator[Step]:
@@ -115,7 +115,7 @@ def replaced(cluster: Cluster) -> Iterator[Step]:
 def returned(cluster: Cluster) -> Iterator[Step]:
     """Yield how the node is repaired and comes back."""
     yield Step("the node is repaired and restarted", PERSON, "a condition stays until the node restarts")
-    if is_ours(cluster, TAINTER):
+    if cluster.installs(TAINTER):
         yield Step("the node takes runs again", TAINTER, "when the restarted detector finds no fault")
     else:
         yield Step("the node takes runs again", PERSON, "take the taint away")

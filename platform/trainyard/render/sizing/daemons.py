@@ -14,7 +14,7 @@ from typing import Any
 from trainyard.base.documents import Path
 from trainyard.render.sizing.fabrics import fabric_type
 from trainyard.render.sizing.software import cluster_install
-from trainyard.specs import Cluster, OperatorChoice, Pool
+from trainyard.specs import Cluster, OperatorChoice
 from trainyard.specs.models.daemons import PoolDaemon
 from trainyard.specs.releases import release
 from trainyard.specs.releases.facts import Daemon as Known
@@ -105,17 +105,20 @@ def of_operators(cluster: Cluster, pool_name: str) -> Iterator[Daemon]:
 
 def lands(known: Known, cluster: Cluster, pool_name: str) -> bool:
     """Whether nodes of the pool are among those that the daemon is for."""
-    pool: Pool = cluster.pools[pool_name]
-    match known.nodes:
-        case "nvidia" | "amd":
-            return pool.node.gpus is not None and pool.node.gpus.vendor == known.nodes
-        case "fabric":
-            kind = fabric_type(cluster)
-            return kind.reaches(cluster, pool_name) and (not known.fabrics or kind.name in known.fabrics)
-        case "any":
-            return not pool.taints
-        case "all":
-            return True
+    if known.nodes == "any":
+        return not cluster.pools[pool_name].taints
+    wrong_fabric = known.nodes == "fabric" and known.fabrics and fabric_type(cluster).name not in known.fabrics
+    return not wrong_fabric and is_among(known.nodes, cluster, pool_name)
+
+
+def is_among(nodes: str, cluster: Cluster, pool_name: str) -> bool:
+    """Whether nodes of the pool are among those with a vendor's GPUs, or on the fabric; all are among `all`."""
+    if nodes == "all":
+        return True
+    if nodes == "fabric":
+        return fabric_type(cluster).reaches(cluster, pool_name)
+    gpus = cluster.pools[pool_name].node.gpus
+    return gpus is not None and gpus.vendor == nodes
 
 
 def defaults(cluster: Cluster, operator: str) -> Mapping[str, Any]:

@@ -83,9 +83,3 @@ def conditions(cluster: Cluster) -> dict[str, str]:
 def taint_key(condition: str) -> str:
     """Return the key of the taint of nodes with a condition: `readiness.k8s.io/GpuFault`."""
     return f"{PREFIX}/{condition}"
-
-
-def is_ours(cluster: Cluster, operator: str) -> bool:
-    """Whether an operator is there and ours to install."""
-    choice = cluster.operators.get(operator)
-    return choice is not None and choice.managed

@@ -244,6 +244,16 @@ class Cluster(Spec):
         """Return the facts of the distribution of a pool's nodes."""
         return distributions()[self.system_of(pool_name).distribution or DEFAULT]
 
+    def chosen(self) -> dict[str, tuple[str, tuple[str, ...]]]:
+        """Return the release of each operator and of Argo CD, with the field that has it."""
+        found = {name: (choice.version, ("operators", name, "version")) for name, choice in self.operators.items()}
+        return {**found, "argo-cd": (self.argocd.version, ("argocd", "version"))}
+
+    def installs(self, operator: str) -> bool:
+        """Whether an operator is there and installed from here."""
+        choice = self.operators.get(operator)
+        return choice is not None and choice.managed
+
     def queues_of(self, scheduler: Scheduler) -> dict[str, Queue]:
         """Return the queues whose jobs a scheduler admits, by name."""
         return {name: queue for name, queue in self.queues.items() if queue.scheduler == scheduler}

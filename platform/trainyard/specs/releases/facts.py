@@ -45,6 +45,12 @@ class Kubernetes(Spec):
     oldest: Text | None = None
     newest: Text | None = None
 
+    def has(self, minor: str) -> bool:
+        """Whether a minor version is within the bounds."""
+        return (self.oldest is None or order(self.oldest) <= order(minor)) and (
+            self.newest is None or order(minor) <= order(self.newest)
+        )
+
 
 class Release(Spec):
     """One release that schemas and chart defaults are carried for."""

@@ -8,8 +8,8 @@ from typing import Any
 
 from trainyard.base.documents import Path
 from trainyard.base.findings import Finding, Severity
-from trainyard.base.quantities import Quantity
 from trainyard.base.rules import Rule
+from trainyard.judge.policies.amounts import amount_of
 from trainyard.judge.preflight.cluster.values import HELM
 from trainyard.judge.preflight.subjects import CLUSTER_BESIDE, OneCluster
 from trainyard.render.operators.base import Site
@@ -85,8 +85,4 @@ def removes(said: Mapping[str, Any], name: str) -> bool:
 
 def amount(said: Any, kind: str, name: str) -> Decimal | None:
     """Return an amount of limits or requests; None where there is none, or no quantity."""
-    value = lookup(said, f"{kind}.{name}") if isinstance(said, Mapping) else None
-    try:
-        return None if value is None else Quantity.parse(value).amount
-    except ValueError:
-        return None
+    return amount_of(lookup(said, f"{kind}.{name}")) if isinstance(said, Mapping) else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.base.documents import Path
 from trainyard.base.findings import Finding, Severity
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.subjects import CLUSTER
@@ -33,7 +32,7 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
 
     Releases that are too old anyway have a finding of their own.
     """
-    for name, version, where in chosen(cluster):
+    for name, (version, where) in cluster.chosen().items():
         facts, choice = releases().get(name), cluster.operators.get(name)
         if facts is None or facts.is_too_old(version, managed=choice is None or choice.managed):
             continue
@@ -42,13 +41,6 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
             if better is not None and is_met(cluster, defect):
                 message = f"{name} {version} has a known defect: {defect.happens}; use {better}"
                 yield DEFECT.at(source, where, message, source=f"{defect.source}; {defect.issue}")
-
-
-def chosen(cluster: Cluster) -> Iterator[tuple[str, str, Path]]:
-    """Yield the operators of a cluster and its Argo CD, each with its release and the field that has it."""
-    for name, choice in cluster.operators.items():
-        yield name, choice.version, ("operators", name, "version")
-    yield "argo-cd", cluster.argocd.version, ("argocd", "version")
 
 
 def is_met(cluster: Cluster, defect: Defect) -> bool:

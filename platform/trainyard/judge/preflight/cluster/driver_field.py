@@ -18,11 +18,10 @@ from trainyard.specs.sources import Source
 @CLUSTER.check()
 def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
     """Yield fields that ask for a driver of an operator that is not there, or that somebody else configures."""
-    choice = cluster.operators.get(OPERATOR)
-    if choice is not None and choice.managed:
+    if cluster.installs(OPERATOR):
         return
     for path in places(cluster):
-        if choice is None:
+        if OPERATOR not in cluster.operators:
             message = f"gpuDriver 'operator' needs {OPERATOR}, or no node gets a driver; add it to operators"
             yield NEEDS.at(source, path, message, source="docs/reference/distributions.md")
         else:

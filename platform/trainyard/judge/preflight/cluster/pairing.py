@@ -206,7 +206,7 @@ def check_uses(cluster: Cluster, source: Source) -> Iterator[Finding]:
         if use.gang and cluster.gang == use.gang:
             message = f"gang {use.gang!r} needs {name}: {use.why}; add it to operators"
             yield NEEDS.at(source, ("gang",), message, source=use.source)
-        if way in use.attach and not any(ours(cluster, other) for other in use.unless):
+        if way in use.attach and not any(cluster.installs(other) for other in use.unless):
             message = f"attach {way!r} needs {name}: {use.why}; add it to operators"
             yield FABRIC.at(source, ("fabric", "attach"), message, source=use.source)
         if cluster.fabric and cluster.fabric.type in use.fabric and has_nodes(cluster):
@@ -223,14 +223,9 @@ def has_nodes(cluster: Cluster) -> bool:
 def check_driver(cluster: Cluster, source: Source) -> Iterator[Finding]:
     """Yield a driver of NICs that the network operator is to install where it is not ours."""
     asking = any(cluster.system_of(name).nic_driver == "operator" for name in cluster.pools)
-    if asking and not ours(cluster, DRIVERS):
+    if asking and not cluster.installs(DRIVERS):
         message = f"nicDriver 'operator' needs {DRIVERS}; add it to operators"
         yield NEEDS.at(source, ("system",), message, source="Mellanox/network-operator v26.4.1 api/v1alpha1")
-
-
-def ours(cluster: Cluster, name: str) -> bool:
-    """Whether an operator is ours to install on the cluster."""
-    return name in cluster.operators and cluster.operators[name].managed
 
 
 def check_queues(cluster: Cluster, source: Source) -> Iterator[Finding]:

@@ -45,24 +45,18 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
     said = cluster.tracking
     if said is not None and said.mlflow is not None:
         yield from check_mlflow(cluster, source, said.mlflow)
-    elif is_ours(cluster, MLFLOW):
+    elif cluster.installs(MLFLOW):
         message = "operators installs mlflow, but tracking.mlflow is missing, so there is no server; add it"
         yield SERVER.at(source, ("operators", MLFLOW), message, key=True)
     if said is not None and said.wandb is not None:
         yield from check_wandb(cluster, source, said.wandb)
 
 
-def is_ours(cluster: Cluster, operator: str) -> bool:
-    """Whether an operator is installed from here."""
-    choice = cluster.operators.get(operator)
-    return choice is not None and choice.managed
-
-
 def check_mlflow(cluster: Cluster, source: Source, said: MLflow) -> Iterator[Finding]:
     """Yield missing parts of an MLflow, parts without effect, and unknown storage."""
     at: Path = ("tracking", "mlflow")
     parts = {"database": said.database, "artifacts": said.artifacts}
-    if is_ours(cluster, MLFLOW):
+    if cluster.installs(MLFLOW):
         for missing in [name for name, part in parts.items() if part is None]:
             message = f"mlflow is installed from here, but {missing} is missing, so there is no server; add it"
             yield SERVER.at(source, at, message, key=True)

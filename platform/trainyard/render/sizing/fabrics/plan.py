@@ -72,9 +72,7 @@ def subnets(cluster: Cluster) -> dict[str, Network]:
 
 def by_nv_ipam(cluster: Cluster) -> bool:
     """Whether nv-ipam numbers the interfaces, which the network operator brings along; else Whereabouts does."""
-    choice = cluster.operators.get(NV_IPAM)
-    ours = choice is not None and choice.managed
-    return ours and (WHEREABOUTS not in cluster.operators or is_routed(cluster))
+    return cluster.installs(NV_IPAM) and (WHEREABOUTS not in cluster.operators or is_routed(cluster))
 
 
 def is_routed(cluster: Cluster) -> bool:
