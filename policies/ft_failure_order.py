@@ -44,7 +44,7 @@ def ordered(manifest: Any, path: tuple[str | int, ...], spec: dict[str, Any]) ->
         if code is not None and rule.get("action") in HARSH:
             message = f"rule {index} fails a drained pod, which ends with {code}, before rule {max(mild)} ignores it"
             place = Place(manifest, (*path, "podFailurePolicy", "rules", index, "action"))
-            yield Problem(place, f"{message}; move that rule to the front")
+            yield Problem(place, f"{message}; move rule {max(mild)} to the front")
             return
 
 

@@ -11,7 +11,7 @@ from trainyard.judge.preflight.job import checks
 
 WITH = "check does not work with"
 ALONE = "whole GPUs, which have nobody to talk to; remove check"
-UNKNOWN = "busBandwidth has no default here, because the speed of the network is not known; set it, as 200G"
+UNKNOWN = "busBandwidth has no default here, because the network's speed is not known; set it, such as 200G"
 OWN: dict[str, Any] = {"busBandwidth": "100G"}
 RDMA = {"type": "roce", "attach": "sriov", "memlock": "node", "mtu": 9000, "addresses": "10.1.0.0/16", "pools": ["gpu"]}
 

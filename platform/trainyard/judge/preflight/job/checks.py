@@ -43,7 +43,7 @@ def check(run: Resolved) -> Iterator[Finding]:
         return
     least, rate = checking.floor(run.run), checking.line_rate(run.run)
     if least is None:
-        message = "busBandwidth has no default here, because the speed of the network is not known; set it, as 200G"
+        message = "busBandwidth has no default here, because the network's speed is not known; set it, such as 200G"
         yield POSSIBLE.at(run.run.source, AT, message)
     elif rate is not None and least.value > rate and run.run.pool.node.nvlink_nodes == 1:
         carried = f"the NICs of a pod carry {float(rate):.4g} GB/s"
