@@ -36,12 +36,17 @@ DAMAGE = {
 }
 
 
+def entries(folder: Path) -> list[Path]:
+    """Return the files of a cache that are entries."""
+    return [path for path in folder.rglob("*") if cache.ENTRY.fullmatch(path.relative_to(folder).as_posix())]
+
+
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
 def test_a_damaged_entry_is_a_miss(tmp_path: Path, damage) -> None:
     """A torn write or a bad disk costs time, never a wrong answer."""
     store = Cache(tmp_path)
     store.put("a" * 64, b"content of an entry")
-    (path,) = (one_path for one_path in tmp_path.rglob("*") if one_path.is_file() and one_path.name != ".gitignore")
+    (path,) = entries(tmp_path)
     path.write_bytes(damage(path.read_bytes()))
     assert store.get("a" * 64) is None
     store.put("a" * 64, b"again")
@@ -56,6 +61,7 @@ def test_the_cache_is_bounded(tmp_path: Path) -> None:
         store.put(name, bytes(1500))
         os.utime(tmp_path / name[:2] / name[2:], (number, number))
     assert store.get(names[0]) is not None
+    (tmp_path / cache.STAMP).unlink()
     Cache(tmp_path, limit_bytes=10_000).put(cache.key("new"), b"")
     kept = [name for name in names if store.get(name) is not None]
     assert names[0] in kept
@@ -138,6 +144,17 @@ def test_only_entries_are_removed(tmp_path: Path) -> None:
     assert 0 < len(kept) < 10
 
 
+def test_entries_are_counted_every_hour(tmp_path: Path) -> None:
+    """Counting thousands takes longer than what most commands do besides."""
+    names = [cache.key(str(number)) for number in range(10)]
+    for name in names:
+        Cache(tmp_path, limit_bytes=10_000).put(name, bytes(1500))
+    assert all(Cache(tmp_path).get(name) for name in names)
+    age(tmp_path / cache.STAMP, 2 * cache.TRIM_SECONDS)
+    Cache(tmp_path, limit_bytes=10_000).put(names[0], bytes(1500))
+    assert 0 < sum(Cache(tmp_path).get(name) is not None for name in names) < 10
+
+
 # The disk's memory.
 
 
@@ -198,7 +215,7 @@ def test_a_file_that_is_trusted_is_not_read(tmp_path: Path, monkeypatch: pytest.
     (tmp_path / "top").mkdir()
     (tmp_path / "top/a.txt").write_bytes(b"one")
     scan(tmp_path)
-    (entry,) = (path for path in (tmp_path / ".cache").rglob("*") if path.is_file() and path.name != ".gitignore")
+    (entry,) = entries(tmp_path / ".cache")
     told = entry.read_bytes()[cache.DIGEST_BYTES :].replace(blob_id(b"one").encode(), blob_id(b"two").encode())
     Cache(tmp_path / ".cache").put(entry.parent.name + entry.name, told)
     assert scan(tmp_path) == {"a.txt": blob_id(b"two")}

@@ -20,7 +20,7 @@ from trainyard.base.labels import OURS
 from trainyard.base.memory import Memory, World
 from trainyard.base.rules import Rule
 from trainyard.base.system import cache as cached
-from trainyard.base.system import files
+from trainyard.base.system import files, reads
 from trainyard.base.system.data import PACKAGE, policy_files, policy_id
 from trainyard.base.system.registry import GROUPS, added_entry_points
 
@@ -67,18 +67,23 @@ def kept_entries(root: Path | None = None) -> Mapping[str, Entry]:
     rows: list[Any] = memory.remember(
         lambda: [(asdict(entry.rule), entry.sources, entry.declared) for entry in entries(root).values()], str(root)
     )
-    rules = [Rule(**{**rule, "severity": Severity(rule["severity"])}) for rule, _, _ in rows]
+    rules = [from_row(rule) for rule, _, _ in rows]
     return {
         rule.id: Entry(rule, tuple(sources), tuple(declared))
         for rule, (_, sources, declared) in zip(rules, rows, strict=True)
     }
 
 
-def rule_of(id_: str, policies: Iterable[Path]) -> Rule | None:
+def from_row(row: Mapping[str, Any]) -> Rule:
+    """Return the rule that was kept as the values of its fields."""
+    return Rule(**{**row, "severity": Severity(row["severity"])})
+
+
+def rule_of(id_: str, policies: Iterable[Path], root: Path | None = None) -> Rule | None:
     """Return the rule of an id as `entries` does, None where there is none; only what names the id is read.
 
-    `policies` are the files of all policies, Trainyard's own among them. Modules that were imported already are asked
-    first. Rules of one id may differ in their source.
+    `policies` are the files of all policies, Trainyard's own among them. What modules declare is remembered, but not
+    in the repository of the folder `root`. Rules of one id may differ in their source.
 
     Raises PolicyError for a policy of that id that cannot be read.
     """
@@ -86,6 +91,19 @@ def rule_of(id_: str, policies: Iterable[Path]) -> Rule | None:
     of_policies = [rule for rule in map(policy, named) if rule.id == id_]
     if of_policies:
         return of_policies[-1]
+    with reads.apart():  # whoever remembers what follows from a rule remembers our code with it
+        row = memory_of(root).remember(lambda: asdict(rule) if (rule := declared_rule(id_)) else None, "rule", id_)
+    return from_row(row) if row else None
+
+
+@cache
+def memory_of(root: Path | None) -> Memory:
+    """Return what is remembered of rules outside of the repository of a folder; our code is looked at once."""
+    return Memory(cached.private("catalogue", outside=root), World())
+
+
+def declared_rule(id_: str) -> Rule | None:
+    """Return the rule that a module declares under an id; modules that were imported already are asked first."""
     if (loaded := loaded_rules().get(id_)) is not None:
         return loaded
     word = id_.encode("utf-8", "surrogatepass")

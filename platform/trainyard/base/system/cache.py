@@ -7,6 +7,7 @@ import os
 import re
 import stat
 import sys
+import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,10 @@ from trainyard.base.system.git import top
 
 LIMIT_BYTES = 256 * 1024 * 1024
 DIGEST_BYTES = 32
+TRIM_SECONDS = 3600
+"""So long after entries were counted they are not counted again: with many, that takes most of a second."""
+STAMP = ".counted"
+"""The file whose age says when they were."""
 ENTRY = re.compile(r"[0-9a-f]{2}/[0-9a-f]{62}")
 """Paths of entries below the folder: their keys, see `key`."""
 
@@ -70,7 +75,8 @@ class Cache:
     """Entries of one sort below one folder; several processes may use it at once.
 
     An entry begins with the SHA-256 of what follows, so a torn or damaged one is a miss. A folder that cannot be
-    written makes every entry a miss. The least recently used entries go when all take more than `limit_bytes`.
+    written makes every entry a miss. The least recently used entries go when all take more than `limit_bytes`, which is
+    looked at every hour.
     """
 
     folder: Path
@@ -96,7 +102,8 @@ class Cache:
         with suppress(OSError):
             if not self._trimmed:
                 self._trimmed = True
-                self.trim()
+                if self._is_due():
+                    self.trim()
             files.write(self._path(name), hashlib.sha256(content).digest() + content)
 
     def trim(self) -> None:
@@ -119,6 +126,15 @@ class Cache:
             total -= size
             if total <= self.limit_bytes * 3 // 4:
                 return
+
+    def _is_due(self) -> bool:
+        """Say whether entries were last counted too long ago, or never, and note that they are counted now."""
+        stamp = self.folder / STAMP
+        with suppress(OSError):
+            if 0 <= time.time() - stamp.lstat().st_mtime < TRIM_SECONDS:
+                return False
+        files.write(stamp, b"")
+        return True
 
     def _path(self, name: str) -> Path:
         return self.folder / name[:2] / name[2:]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from multiprocessing.pool import Pool
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from multiprocessing.pool import Pool
 
 
 @contextmanager
@@ -20,6 +21,8 @@ def split_off(begin: Callable[..., None], *given: Any, tasks: int | None = None)
     this one too meanwhile, without whoever else waits for it: a process forgets signals that came before it had begun,
     except those that the system itself acts upon, and a pool waits for ever for one that has forgotten.
     """
+    import multiprocessing  # most commands need one process
+
     handled = signal.getsignal(signal.SIGTERM)
     is_main = threading.current_thread() is threading.main_thread()
     if is_main and handled is not None:

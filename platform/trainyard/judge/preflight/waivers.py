@@ -123,7 +123,7 @@ class Waivers:
     def rule(self, id_: str) -> Rule | None:
         """Return the rule that a waiver names, None where there is none."""
         if id_ not in self.known:
-            rule = catalogue.rule_of(id_, self.policies)
+            rule = catalogue.rule_of(id_, self.policies, self.root)
             self.known[id_] = self.own_rule(id_) if rule is None else rule
         return self.known[id_]
 

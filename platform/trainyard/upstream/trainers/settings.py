@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator
 from typing import Any
 
@@ -40,6 +39,8 @@ def flat(name: str, text: str) -> dict[str, str]:
 def parse(name: str, text: str) -> Any:
     """Return the value of a file of settings; raises ValueError where it is none."""
     if name.endswith(".toml"):
+        import tomllib  # few jobs have such a file
+
         return tomllib.loads(text)
     if name.endswith(".json"):
         return json.loads(text)

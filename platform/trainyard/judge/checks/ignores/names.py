@@ -39,7 +39,7 @@ class Names:
     def rule(self, id_: str) -> Rule | None:
         """Return the declared rule of an id, None where there is none."""
         if id_ not in self._found:
-            self._found[id_] = catalogue.rule_of(id_, self._policies)
+            self._found[id_] = catalogue.rule_of(id_, self._policies, self._root)
         return self._found[id_]
 
     def problem(self, name: str) -> str | None:

@@ -13,14 +13,15 @@ from trainyard.upstream.apiserver.cel.checked import Checked, exact, takes_plain
 from trainyard.upstream.apiserver.cel.compile import Compiler
 from trainyard.upstream.apiserver.cel.cost import Shape, estimate
 from trainyard.upstream.apiserver.cel.errors import CompileError, Issue
-from trainyard.upstream.apiserver.cel.library import functions
-from trainyard.upstream.apiserver.cel.parse import parse
+from trainyard.upstream.apiserver.cel.library import LIBRARIES, functions, library
+from trainyard.upstream.apiserver.cel.parse import SORT_SINCE, parse
 from trainyard.upstream.apiserver.cel.program import Program, slots_of
 from trainyard.upstream.apiserver.cel.syntax import Ident, Select, walk
 from trainyard.upstream.apiserver.cel.types import DYN, ObjectType, Type
 
 Key = tuple[str, int, tuple[Type, ...], frozenset[tuple[str, Type | None]]]
-"""An expression, a minor release, the types that its value may have, and those of the variables that it names."""
+"""An expression, the first minor release that compiles it so, the types that its value may have, and those of the
+variables that it names."""
 
 COMPILED: OrderedDict[Key, Program] = OrderedDict()
 """Programs of all environments: policies of several clusters share most of their expressions."""
@@ -60,13 +61,14 @@ class Environment:
         return lambda shape: estimate(checked, shape)
 
     def _checked(self, expression: str) -> Checked:
-        return check(parse(expression, self.minor), expression, self.variables, functions(self.minor))
+        since = first_alike(self.minor)
+        return check(parse(expression, since), expression, self.variables, functions(since))
 
     def _compile(self, expression: str, results: tuple[Type, ...]) -> Program:
         read = frozenset(self._read_types(expression))
         if not all(is_ordinary(type_) for _, type_ in read):
             return self._program(expression, results)
-        key = expression, self.minor, results, read
+        key = expression, first_alike(self.minor), results, read
         found = COMPILED.get(key)
         if found is None:
             found = COMPILED[key] = self._program(expression, results)
@@ -78,7 +80,7 @@ class Environment:
 
     def _read_types(self, expression: str) -> Iterator[tuple[str, Type | None]]:
         """Yield the names that an expression may refer to, with their types; of `variables` its fields alone count."""
-        names, fields = references(expression, self.minor)
+        names, fields = references(expression, first_alike(self.minor))
         for name, type_ in self.variables.items():
             if name.partition(".")[0] not in names:
                 continue
@@ -114,6 +116,16 @@ def is_ordinary(given: Type | None) -> bool:
         or isinstance(given, ObjectType)
         or (given.special is None and all(map(is_ordinary, given.parameters)))
     )
+
+
+@lru_cache(maxsize=64)
+def first_alike(minor: int) -> int:
+    """Return the first minor release with the functions and macros of this one: what it compiles holds for both.
+
+    Clusters of several releases share their policies, and few releases add a function.
+    """
+    changes = {SORT_SINCE, *(library(name).since for name in LIBRARIES)}
+    return max((change for change in changes if change <= minor), default=minor)
 
 
 @lru_cache(maxsize=LIMIT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from trainyard.upstream.apiserver.cel.blame import Culprit, finder
@@ -32,7 +33,7 @@ class Budget:
     """What they may still compare and make, beside what a server counts."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Program:
     """A compiled expression; `plain` says that it gives the same for plain JSON as for converted values."""
 
@@ -44,14 +45,18 @@ class Program:
     variables: tuple[str, ...]
     """The declared variables that it refers to, in the order in which a frame holds them."""
     size: int
-    run: Run
+
+    @cached_property
+    def run(self) -> Run:
+        """The function that evaluates it, which is built once somebody does: many are only compiled."""
+        return build(self.plan)
 
     @classmethod
     def of(
         cls, expression: str, type_: Type, *, plan: Plan, plain: bool, variables: Sequence[str], size: int
     ) -> Program:
         """Build a program from its plan."""
-        return cls(expression, type_, plan, plain, tuple(variables), size, build(plan))
+        return cls(expression, type_, plan, plain, tuple(variables), size)
 
     def kept(self) -> list[Any]:
         """Return the parts that `restored` needs, as JSON has them."""
@@ -61,7 +66,9 @@ class Program:
     def restored(cls, kept: Sequence[Any], type_: Type) -> Program:
         """Return a program that was kept; raises KeyError, TypeError or ValueError for anything else."""
         expression, plan, plain, variables, size = kept
-        return cls.of(expression, type_, plan=plan, plain=plain, variables=variables, size=size)
+        found = cls.of(expression, type_, plan=plan, plain=plain, variables=variables, size=size)
+        vars(found)["run"] = build(plan)  # which says whether it is a plan at all
+        return found
 
     def evaluate(self, bindings: Mapping[str, Any], budget: Budget | None = None) -> Any:
         """Return the value for these variables; a CelError where it fails, an Unknown where it cannot be told.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from trainyard.base.documents import Path
@@ -98,8 +99,9 @@ def issues_of(policy: Policy) -> Places:
     return found
 
 
+@lru_cache(maxsize=512)
 def type_of(kind: Kind | None) -> Type:
-    """Return the type of a kind's objects with all of their metadata."""
+    """Return the type of a kind's objects with all of their metadata: one for each, so that programs are shared."""
     if kind is None:
         return DYN
     return Declarations(metadata=None, nullable_fields=False).type(kind.schema, root=True) or DYN
