@@ -152,7 +152,7 @@ def test_every_release_is_a_location(root):
 
 @pytest.mark.go
 def test_results_are_kept_by_content(root, known, tmp_path, monkeypatch):
-    """A second run on the same files asks the engine nothing: it may even be gone."""
+    """A second run on the same files asks the engine nothing; where one is wrong, it is asked twice at first."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     repository = tmp_path / "repository"
     place = repository / kubeconform.FOLDER
@@ -164,9 +164,29 @@ def test_results_are_kept_by_content(root, known, tmp_path, monkeypatch):
     kubeconform.record(program)
     first = list(engine.check(repository, known, [("job.yaml", JOB)]))
     assert list(engine.check(repository, known, [("job.yaml", JOB)])) == first
-    assert (tmp_path / "runs").read_text() == "run\n"
+    assert (tmp_path / "runs").read_text() == "run\n" * 2
     assert len(list(engine.check(repository, known, [("job.yaml", JOB), ("x.yaml", JOB + b"# again\n")]))) == 4
-    assert (tmp_path / "runs").read_text() == "run\nrun\n"
+    assert (tmp_path / "runs").read_text() == "run\n" * 4
+
+
+@pytest.mark.go
+def test_one_wrong_file_among_many_is_found(root, known, tmp_path, monkeypatch):
+    """Whatever stands before it, and however a file begins or ends, a wrong file's results are its own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    good = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}"
+    forms = {
+        "good": good,
+        "marked": b"---\n" + good + b"\n...",
+        "literal": good + b"\ndata:\n  a: |\n    text",
+        "several": good + b"\n---\n" + good,
+        "windows": good.replace(b"\n", b"\r\n"),
+        "comment": b"# nothing\n",
+    }
+    wrong = {f"wrong {name}": data.replace(b"ConfigMap", b"ConfigMop", 1) for name, data in forms.items()}
+    for name, data in wrong.items():
+        files = [*forms.items(), (name, data), ("last", good)]
+        asked = list(engine.check(root, known, [*files]))
+        assert {finding.location.file for finding in asked} == ({name} if b"Mop" in data else set()), name
 
 
 def test_a_program_of_the_checkout_is_run_by_its_hash_alone(tmp_path, monkeypatch, machine):
