@@ -17,9 +17,9 @@ from trainyard.base.memory import Memory, World, code, loaded_modules
 from trainyard.base.memory.code import module_stamp
 from trainyard.base.system import cache, files
 from trainyard.base.system.cache import Cache
-from trainyard.judge.checks.kept_rules import LIMIT_BYTES, KeptRules, open_for
 from trainyard.judge.checks.result import Result
 from trainyard.judge.checks.validate import strangers
+from trainyard.judge.policies.kept_rules import LIMIT_BYTES, KeptRules, open_for
 from trainyard.upstream.apiserver import Kind, Rulebook, catalog
 from trainyard.upstream.apiserver.catalog.served import from_index
 
@@ -131,13 +131,13 @@ def test_a_wrong_entry_is_compiled_and_kept_again(kept, damage):
 def test_rules_are_kept_by_content(kept):
     """Another schema, release of Kubernetes or code has no rules here."""
     kind, asked = flavor(), KeptRules(Memory(kept, World()))
-    assert asked.get("37", kind.content) is not None
-    assert asked.get("35", kind.content) is None
-    assert asked.get("37", kind.content + b" ") is None
+    assert asked.get("34", kind.content) is not None
+    assert asked.get("33", kind.content) is None
+    assert asked.get("34", kind.content + b" ") is None
     for changed in ("trainyard.upstream.apiserver.cel.check", "trainyard.base.quantities"):
         assert changed in loaded_modules().split()
         with mock.patch.object(code, "module_stamp", partial(other_stamp, changed)):
-            assert KeptRules(Memory(kept, World())).get("37", kind.content) is None, changed
+            assert KeptRules(Memory(kept, World())).get("34", kind.content) is None, changed
 
 
 def other_stamp(changed: str, name: str) -> str:

@@ -143,7 +143,7 @@ def command(
             )
         if streams:
             from trainyard.judge.checks import of_files
-            from trainyard.judge.checks.kept_rules import open_for
+            from trainyard.judge.policies.kept_rules import open_for
 
             if baseline or write_baseline:
                 raise TrainyardError("a baseline lists all findings, which a stream does not keep; use --format json")

@@ -16,7 +16,6 @@ from trainyard.base.system.data import schemas_dir
 from trainyard.base.system.git import blob_id
 from trainyard.base.system.repository import GENERATED, cluster_file
 from trainyard.judge.checks import cel_policies, kubeconform, tenants, validate
-from trainyard.judge.checks.kept_rules import open_for
 from trainyard.judge.checks.of_runs import Said, compares, job_of, run_of
 from trainyard.judge.checks.origins import Origins
 from trainyard.judge.checks.places import SPECIAL
@@ -24,6 +23,7 @@ from trainyard.judge.checks.result import Result
 from trainyard.judge.checks.updates import Updates
 from trainyard.judge.checks.verdicts import AROUND, Known, Parts, join_known, part_of, parts
 from trainyard.judge.policies import run as python_policies
+from trainyard.judge.policies.kept_rules import open_for
 from trainyard.judge.policies.policy import Policy
 from trainyard.judge.policies.world import World
 from trainyard.judge.preflight import Waivers

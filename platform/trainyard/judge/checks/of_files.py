@@ -47,7 +47,7 @@ class Judging:
         """Judge files."""
         from trainyard.base.system.data import schemas_dir
         from trainyard.judge.checks import validate
-        from trainyard.judge.checks.kept_rules import open_for
+        from trainyard.judge.policies.kept_rules import open_for
         from trainyard.upstream.apiserver.catalog.releases import Shelf
 
         schemas, part, place = schemas_dir(self.root), self.part, self.part.place

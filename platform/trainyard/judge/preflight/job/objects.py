@@ -20,6 +20,7 @@ from trainyard.base.rules import Rule
 from trainyard.base.system import progress, reads
 from trainyard.base.system.data import schemas_dir
 from trainyard.base.system.unforeseen import UNFORESEEN
+from trainyard.judge.policies import kept_rules
 from trainyard.judge.policies import run as policies_run
 from trainyard.judge.policies.places import Place
 from trainyard.judge.policies.policy import Policy, Problem
@@ -133,11 +134,12 @@ def server_refusals(
     if not runs:
         return
     from trainyard.judge.preflight.cluster.served import served_catalog
-    from trainyard.upstream.apiserver import Around, Judge, Rulebook, aware  # which take long to import
+    from trainyard.upstream.apiserver import Around, Judge, aware  # which take long to import
 
     kinds_, _ = served_catalog(cluster, schemas_dir(home), lambda _: Location(""))
     gates = Around(gates=frozenset(cluster.feature_gates))
-    judge = aware(Judge(kinds_, around=gates, rulebook=Rulebook()), [one_manifest.value for one_manifest in around])
+    rulebook = kept_rules.open_for(home or Path())
+    judge = aware(Judge(kinds_, around=gates, rulebook=rulebook), [one_manifest.value for one_manifest in around])
     for objects in runs:
         said: dict[tuple[str, Steps], Finding] = {}
         for place, finding in errors(judge, objects):
@@ -145,6 +147,7 @@ def server_refusals(
             if path:
                 said.setdefault((without_indexes(finding.message), path), locate_finding(objects, finding, path))
         yield from ((objects.run, finding) for finding in said.values())
+    rulebook.keep()
 
 
 def locate_finding(objects: Objects, finding: Finding, path: Steps) -> Finding:

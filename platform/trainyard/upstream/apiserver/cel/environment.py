@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from trainyard.upstream.apiserver.cel import literals
+from trainyard.upstream.apiserver.cel.alike import first_alike
 from trainyard.upstream.apiserver.cel.check import check
 from trainyard.upstream.apiserver.cel.checked import Checked, exact, takes_plain_json
 from trainyard.upstream.apiserver.cel.compile import Compiler
 from trainyard.upstream.apiserver.cel.cost import Shape, estimate
 from trainyard.upstream.apiserver.cel.errors import CompileError, Issue
-from trainyard.upstream.apiserver.cel.library import LIBRARIES, functions, library
-from trainyard.upstream.apiserver.cel.parse import SORT_SINCE, parse
+from trainyard.upstream.apiserver.cel.library import functions
+from trainyard.upstream.apiserver.cel.parse import parse
 from trainyard.upstream.apiserver.cel.program import Program, slots_of
 from trainyard.upstream.apiserver.cel.syntax import Ident, Select, walk
 from trainyard.upstream.apiserver.cel.types import DYN, ObjectType, Type
@@ -116,16 +117,6 @@ def is_ordinary(given: Type | None) -> bool:
         or isinstance(given, ObjectType)
         or (given.special is None and all(map(is_ordinary, given.parameters)))
     )
-
-
-@lru_cache(maxsize=64)
-def first_alike(minor: int) -> int:
-    """Return the first minor release with the functions and macros of this one: what it compiles holds for both.
-
-    Clusters of several releases share their policies, and few releases add a function.
-    """
-    changes = {SORT_SINCE, *(library(name).since for name in LIBRARIES)}
-    return max((change for change in changes if change <= minor), default=minor)
 
 
 @lru_cache(maxsize=LIMIT)

@@ -14,6 +14,7 @@ from typing import Any
 from trainyard.base.versions import minor
 from trainyard.upstream.apiserver.catalog.served import Kind
 from trainyard.upstream.apiserver.cel import CelError, CompileError, Program, Unknown
+from trainyard.upstream.apiserver.cel.alike import first_alike
 from trainyard.upstream.apiserver.cel.errors import TooDeepError
 from trainyard.upstream.apiserver.cel.program import SPENT, Budget
 from trainyard.upstream.apiserver.cel.values import NONE, Optional
@@ -78,7 +79,7 @@ def check(
     rulebook: Rulebook | None = None,
 ) -> Iterator[Problem]:
     """Yield the findings of a kind's rules in a defaulted object of sound structure; the rulebook remembers rules."""
-    since = minor(kubernetes)
+    since = first_alike(minor(kubernetes))
     node = tree(kind) if rulebook is None else rulebook.tree(kind, since)
     if node is None:
         return
