@@ -98,7 +98,7 @@ def rule_of(id_: str, policies: Iterable[Path], root: Path | None = None) -> Rul
 
 @cache
 def memory_of(root: Path | None) -> Memory:
-    """Return what is remembered of rules outside of the repository of a folder; our code is looked at once."""
+    """Return the memory of rules, kept outside of the repository of a folder; our code is looked at once."""
     return Memory(cached.private("catalogue", outside=root), World())
 
 
