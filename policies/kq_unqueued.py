@@ -8,7 +8,7 @@ Source: kubernetes-sigs/kueue v0.19.2 site/content/en/docs/tasks/run; docs/queue
 
 from collections.abc import Iterator
 
-from trainyard.checks import QUEUE_LABEL, Pods, Problem, Severity, TrainingJob, World, all_workloads, is_gpu
+from trainyard.checks import QUEUE_LABEL, Place, Pods, Problem, Severity, TrainingJob, World, all_workloads, is_gpu
 
 SEVERITY = Severity.WARNING
 VOLCANO = "volcano"
@@ -35,6 +35,17 @@ def check(world: World) -> Iterator[Problem]:
                     )
                     yield Problem(limit.place, message)
                     break
+    yield from check_services(world)
+
+
+def check_services(world: World) -> Iterator[Problem]:
+    """Look at services of NVIDIA NIM, whose pods Kueue does not count."""
+    for service in world.of("NIMService", group="apps.nvidia.com"):
+        limits = service.get("spec", "resources", "limits")
+        taken = sorted(filter(is_gpu, limits)) if isinstance(limits, dict) else []
+        if taken:
+            message = f"NIMService {service.name!r} takes {taken[0]} past the queues; keep its nodes out of quota"
+            yield Problem(Place(service, ("spec", "resources", "limits", taken[0])), message)
 
 
 def may_grow(pods: Pods) -> bool:

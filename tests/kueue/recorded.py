@@ -8,7 +8,8 @@ from conftest import ROOT
 from kueue.question import Object, Question, question
 from trainyard.specs.load import read_repository
 
-CLUSTERS = sorted(path.stem for path in (ROOT / "platform" / "clusters").glob("*.yaml"))
+CLUSTERS = sorted({path.parents[1].name for path in (ROOT / "generated").glob("*/platform/clusterqueue.*.yaml")})
+"""Clusters of the repository with queues of Kueue's."""
 
 
 def current(cluster: str) -> Question:

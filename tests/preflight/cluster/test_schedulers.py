@@ -170,7 +170,7 @@ JOBS: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
     ),
     "a topology": (
         {"queue": "batch", "topology": {"preferred": "rack"}},
-        [("vc-topology", "topology requires 'rack', but a VolcanoJob has no topology; remove it")],
+        [("vc-topology", "topology requires 'rack', but a job in a queue of Volcano has no topology; remove it")],
     ),
     "a deadline that begins anew": (
         {"queue": "batch", "maxHours": 5, "restarts": 2},

@@ -92,8 +92,9 @@ def ask(file: JobFile, run: Resolved | None, sites: Mapping[str, Site]) -> Ask:
     if run is None:
         return Ask(file, why="it cannot be rendered; run `trainyard check` for the reason")
     cluster = run.run.cluster
-    if not admits(cluster, run.kind.scheduler):
-        return Ask(file, run, why=f"cluster {run.run.cluster_name!r} has no {run.kind.scheduler.title()} queues")
+    scheduler = run.kind.admitted_by(cluster)
+    if not admits(cluster, scheduler):
+        return Ask(file, run, why=f"cluster {run.run.cluster_name!r} has no {scheduler.title()} queues")
     if (site := sites.get(run.run.cluster_name)) is None:
         return Ask(file, run, why="its cluster cannot be rendered; run `trainyard check` for the reason")
     return workloads_of(file, run, site)

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
+from trainyard.base.manifests import value_at
 from trainyard.judge.admission.inventory import channel
 from trainyard.judge.admission.site import Site
 from trainyard.render.operators.volcano import Volcano
 from trainyard.upstream.kueue.requests.annotations import PREFERRED, REQUIRED, SLICE_LEVEL
 from trainyard.upstream.kueue.requests.jobs import NotMade, workloads
-from trainyard.upstream.workloads import carrier_of
+from trainyard.upstream.workloads import Carrier, carrier_of
 
 Object = Mapping[str, Any]
 
@@ -106,9 +107,10 @@ def bid(name: str, values: Collection[dict[str, Any]], there: Collection[Object]
         row = carrier_of(value)
         if row is None or not row.trains:
             continue
-        if row.operator == Volcano.name:
+        if row.operator == Volcano.name or where.cluster.scheduler_of(row.operator) == "volcano":
+            together = gang(value) if row.operator == Volcano.name else group(value, row)
             why = where.volcano
-            return Bid(name, why=why) if why else Bid(name, [gang(value)], [value], beside, BY_VOLCANO, gang=True)
+            return Bid(name, why=why) if why else Bid(name, [together], [value], beside, BY_VOLCANO, gang=True)
         kinds.append(row.kind)
         if row.framework and row.framework not in where.integrated:
             return Bid(
@@ -149,6 +151,31 @@ def gang(job: Object) -> Object:
     ]
     every = sum(set_["least"] for set_ in sets)
     asked = {"queueName": spec.get("queue", "default"), "least": spec.get("minAvailable", every), "podSets": sets}
+    return {"metadata": {"name": metadata["name"], "namespace": metadata.get("namespace") or ""}, "spec": asked}
+
+
+def group(job: Object, row: Carrier) -> Object:
+    """Return the pods of a job whose operator groups them for Volcano, in the same form.
+
+    The group's least number is of any of its pods. The launcher of an MPIJob comes when the workers are ready, and its
+    resources are asked for with theirs, so that every pod of a job that may not shrink has to find a node.
+    """
+    spec, metadata = job.get("spec") or {}, job["metadata"]
+    policy = (spec.get("runPolicy") or {}).get("schedulingPolicy") or {}
+    found = [pods for template in row.templates for pods in template.pod_sets(job)]
+    every = sum(pods.count for pods in found)
+    later = sum(pods.count for pods in found if pods.name == "launcher")
+    least = min(every, policy.get("minAvailable", every) + later)
+    sets = [
+        {
+            "name": pods.name,
+            "count": pods.count,
+            "least": max(0, pods.count - (every - least)),
+            "template": value_at(job, pods.template) or {},
+        }
+        for pods in found
+    ]
+    asked = {"queueName": policy.get("queue", "default"), "least": least, "podSets": sets}
     return {"metadata": {"name": metadata["name"], "namespace": metadata.get("namespace") or ""}, "spec": asked}
 
 

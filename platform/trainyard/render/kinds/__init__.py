@@ -58,7 +58,7 @@ def admitted_kinds(run: Run) -> Sequence[Kind]:
     """Return the kinds of the run's cluster that its queue admits, by name; of an unknown queue, Kueue's."""
     queue = run.cluster.queues.get(run.job.queue)
     scheduler = queue.scheduler if queue else "kueue"
-    return [kind for kind in available(run.cluster) if kind.scheduler == scheduler]
+    return [kind for kind in available(run.cluster) if kind.admitted_by(run.cluster) == scheduler]
 
 
 PREFERRED = ("JobSet", "Job", "RayJob")

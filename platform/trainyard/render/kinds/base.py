@@ -14,7 +14,7 @@ from trainyard.render.launchers import Launch, Launcher, Role, Wiring
 from trainyard.render.parts import contract, gang, pods, security, tracking
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing import WORKER, RoleSpec, Sized, Sizing, saving
-from trainyard.specs import Scheduler
+from trainyard.specs import Cluster, Scheduler
 from trainyard.specs.run import Run, left_out
 from trainyard.upstream.workloads import Carrier, carrier
 
@@ -107,7 +107,7 @@ class Kind(ABC):
     api_kind: ClassVar[str] = ""
     """The kind as objects write it, where another kind is known here by that name; else its name."""
     scheduler: ClassVar[Scheduler] = "kueue"
-    """Who admits its jobs: a queue of another scheduler never would."""
+    """Who admits its jobs where the choice of its operator says nothing: a queue of another scheduler never would."""
     gives: ClassVar[frozenset[str]]
     """What it gives to launchers, in the words of `launchers.NEEDS`."""
     replicas: ClassVar[Mapping[str, str] | None] = {WORKER: ""}
@@ -162,6 +162,10 @@ class Kind(ABC):
         """Lists of its own, by name, with the fields by which a patch tells their items apart."""
         return self.carrier.lists
 
+    def admitted_by(self, cluster: Cluster) -> Scheduler:
+        """Return who admits its jobs on a cluster."""
+        return cluster.scheduler_of(self.carrier.operator) or self.scheduler
+
     def called(self, role: str) -> str:
         """Return the name of a role's pod set, as Kueue takes it from the object."""
         return (self.replicas or {}).get(role, role).lower()
@@ -205,9 +209,18 @@ class Kind(ABC):
 
     def placing(self, run: Resolved, role: Role) -> pods.Placing:
         """Return how a role's pods get to their nodes."""
+        if self.admitted_by(run.run.cluster) == "volcano":
+            return gang.by_volcano(run.run.cluster.pools[role.size.pool])
         return gang.placing(run.run) if role.name in self.gang(run) else pods.BY_KUEUE
 
     def gang(self, run: Resolved) -> Mapping[str, int]:
+        """Return the roles of the group that is made beside the run, and how many pods of each have to be bound.
+
+        Volcano's groups are made by its controller or by the kind's operator.
+        """
+        return {} if self.admitted_by(run.run.cluster) == "volcano" else self.together(run)
+
+    def together(self, run: Resolved) -> Mapping[str, int]:
         """Return the roles whose pods are made at once, and how many of each have to be bound for any to start.
 
         Where others have to be ready before a role's pods are made, none would be bound while they were waited for;

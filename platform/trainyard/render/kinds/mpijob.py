@@ -46,9 +46,9 @@ class MPIJob(Replicated):
         unready=f"{QUEUED_AGAIN}; not after all pods have run at the same time",
     )
 
-    def gang(self, run: Resolved) -> Mapping[str, int]:
+    def together(self, run: Resolved) -> Mapping[str, int]:
         """Return the workers: the launcher is made when they are ready."""
-        return {role: least for role, least in super().gang(run).items() if role != LAUNCHER}
+        return {role: least for role, least in super().together(run).items() if role != LAUNCHER}
 
     def host(self, run: str, role: str, index: int) -> str:
         """Return `<job>-worker-<index>`; there is one launcher."""

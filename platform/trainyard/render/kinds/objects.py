@@ -54,13 +54,15 @@ def make_object(
 
 
 def queued(run: Resolved, spec: Mapping[str, Any], *, annotations: Mapping[str, str] | None = None) -> Resource:
-    """Return the object that Kueue queues."""
+    """Return the object that Kueue queues; where Volcano does, nothing of Kueue's is in its labels."""
     kind, job, late = run.kind, run.run.job, run.sizing.deadline_seconds
-    labels = {QUEUE: job.queue}
-    if job.priority is not None:
-        labels[PRIORITY] = job.priority
-    if late is not None:
-        labels[MAX_TIME] = str(late + AFTER_DEADLINE)
+    labels = {}
+    if kind.admitted_by(run.run.cluster) == "kueue":
+        labels[QUEUE] = job.queue
+        if job.priority is not None:
+            labels[PRIORITY] = job.priority
+        if late is not None:
+            labels[MAX_TIME] = str(late + AFTER_DEADLINE)
     notes = {**kind.annotations, **links.notes(run.run), **(annotations or {})}
     return make_object(run, kind.api_version, kind.object_kind, labels=labels, annotations=notes, spec=spec)
 

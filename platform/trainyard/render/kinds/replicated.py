@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from trainyard.base.findings import Finding
 from trainyard.base.rules import Rule
+from trainyard.render.kinds import pod_groups
 from trainyard.render.kinds.base import Kind, Resolved
 from trainyard.render.kinds.behaviour import ONE_IS_ENOUGH, Behaviour
 from trainyard.render.kinds.kubeflow import GROUP, INDEX_LABEL, allowed_restarts, health, ignored_fields, run_policy
@@ -96,8 +97,13 @@ class Replicated(Kind):
         return {names[role.name]: replica(run, role, deadline=late) for role in run.roles}
 
     def build(self, run: Resolved) -> Iterator[Resource]:
-        """Yield the job and the files."""
-        yield queued(run, {**self.says(run), self.field: self.pods(run)})
+        """Yield the job, with its group where its operator makes one for Volcano, and the files."""
+        pods = self.pods(run)
+        spec = {**self.says(run), self.field: pods}
+        if self.admitted_by(run.run.cluster) == "volcano":
+            group = pod_groups.scheduling_policy(run, pods)
+            spec["runPolicy"] = {**spec["runPolicy"], "schedulingPolicy": group}
+        yield queued(run, spec)
         yield from files(run)
 
 

@@ -6,7 +6,8 @@ a real control plane; Argo CD 3.2 on a real cluster.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from trainyard.base.findings import Finding, Severity
@@ -35,23 +36,6 @@ LIMIT = Rule(
     layer="run",
     severity=Severity.WARNING,
 )
-CLOSE = Rule(
-    id="vc-topology",
-    title="A VolcanoJob sets no topology.",
-    why="topology levels belong to Kueue, which does not place its pods, so they could land anywhere in the pool",
-    fix="remove topology, or use a queue of Kueue",
-    source="volcano v1.14.1 docs; kueue v0.19.2 pkg/controller/jobs",
-    layer="run",
-)
-CLAIMS = Rule(
-    id="vc-claims",
-    title="The pods of a VolcanoJob claim no devices.",
-    why="by default Volcano binds pods without allocating their claims, and such pods never start",
-    fix="use a kind that Kueue admits",
-    source="volcano v1.14.1 pkg/scheduler/plugins/predicates/predicates.go DynamicResourceAllocationEnable",
-    layer="run",
-)
-
 ENDS = Rule(
     id="vc-ends",
     title="A VolcanoJob ends with all of its roles, or with a single one.",
@@ -128,13 +112,9 @@ class VolcanoJob(Kind):
         )
 
     def placing(self, run: Resolved, role: Role) -> Placing:
-        """Return the tolerations of the pool's taints, which no flavor of Kueue adds. The job names the scheduler."""
-        tolerations = run.run.cluster.pools[role.size.pool].tolerations()
-        return Placing({"tolerations": tolerations} if tolerations else {}, by_kueue=False)
-
-    def gang(self, _run: Resolved) -> Mapping[str, int]:
-        """Return none: Volcano has groups of its own."""
-        return {}
+        """Return the same without the scheduler, which the job names."""
+        found = super().placing(run, role)
+        return replace(found, fields={key: value for key, value in found.fields.items() if key != "schedulerName"})
 
     def build(self, run: Resolved) -> Iterator[Resource]:
         """Yield the Job and the files; every default is written, since another apply is refused without them."""
@@ -157,7 +137,7 @@ class VolcanoJob(Kind):
         yield from files(run)
 
     def check(self, run: Resolved) -> Iterator[Finding]:
-        """Yield a deadline that begins anew with each restart, a topology that nobody reads, and claims."""
+        """Yield a deadline that begins anew with each restart, and several roles that would have to end the run."""
         job, source, restarts = run.run.job, run.run.source, run.sizing.restarts.value
         if job.max_hours is not None and restarts:
             message = (
@@ -166,19 +146,12 @@ class VolcanoJob(Kind):
                 "restarts: 0, or use another kind"
             )
             yield LIMIT.at(source, ("maxHours",), message)
-        if job.topology is not None:
-            message = f"topology requires {job.topology.level!r}, but a VolcanoJob has no topology; remove it"
-            yield CLOSE.at(source, ("topology",), message)
         if len(run.launch.ends) > 1:
             message = (
                 f"roles {' and '.join(run.launch.ends)} end the run together, but a VolcanoJob ends with one role; "
                 "use JobSet"
             )
             yield ENDS.at(source, ("kind",) if job.kind else ("roles",), message)
-        claims = sorted({name for role in run.roles for name in role.size.fabric.claims})
-        if claims:
-            message = f"pods claim {claims[0]!r}, which Volcano does not allocate; use a queue of Kueue"
-            yield CLAIMS.at(source, ("kind",) if job.kind else ("queue",), message)
 
 
 def fewest(run: Resolved, role: Role) -> int:

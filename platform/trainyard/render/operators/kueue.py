@@ -250,10 +250,15 @@ def integrations(cluster: Cluster) -> dict[str, list[str]]:
 def frameworks(cluster: Cluster) -> list[str]:
     """Return the integrations of the kinds that carry training on the cluster, sorted.
 
-    Single pods, Deployments and StatefulSets are left out: their integrations would queue what is no training.
+    Single pods, Deployments and StatefulSets are left out: their integrations would queue what is no training. So are
+    the jobs of operators that are left to Volcano: Kueue would suspend them for lack of a queue.
     """
     there = {None, *cluster.operators}
-    found = (row for row in carriers().values() if row.trains and row.operator in there)
+    found = (
+        row
+        for row in carriers().values()
+        if row.trains and row.operator in there and cluster.scheduler_of(row.operator) != "volcano"
+    )
     return sorted(row.framework for row in found if row.framework)
 
 

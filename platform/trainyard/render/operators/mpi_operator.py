@@ -6,6 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trainyard.render.operators.base import Operator, Site, harden_deployment
+from trainyard.render.parts import gang
+
+ARGS = ("-alsologtostderr", "--lock-namespace=mpi-operator")
+"""Arguments of the standalone manifests, which a list of ours replaces (mpi-operator v0.8.0 manifests)."""
 
 
 class MpiOperator(Operator):
@@ -14,8 +18,10 @@ class MpiOperator(Operator):
     name = "mpi-operator"
 
     def changes(self, site: Site) -> Iterator[Mapping[str, Any]]:
-        """Yield the operator's pod."""
-        yield harden_deployment(site, self.name)
+        """Yield the operator's pod, which groups pods for Volcano where their queues are Volcano's."""
+        grouped = site.choice.scheduler == "volcano"
+        own = {"args": [*ARGS, f"--gang-scheduling={gang.VOLCANO}"]} if grouped else None
+        yield harden_deployment(site, self.name, container=own)
 
 
 OPERATOR = MpiOperator()

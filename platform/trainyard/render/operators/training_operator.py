@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trainyard.render.operators.base import Operator, Site, harden_deployment
+from trainyard.render.parts import gang
 from trainyard.render.parts.objects import Resource
 
 NAME = "training-operator"
@@ -41,11 +42,13 @@ class TrainingOperator(Operator):
 
     def changes(self, site: Site) -> Iterator[Mapping[str, Any]]:
         """Yield the operator's pod as Pod Security restricted takes it, and what it leaves to others."""
-        schemes = [f"--enable-scheme={kind}" for kind in OTHERS] if self.cedes(site) else []
+        args = [f"--enable-scheme={kind}" for kind in OTHERS] if self.cedes(site) else []
+        if site.choice.scheduler == "volcano":
+            args.append(f"--gang-scheduler-name={gang.VOLCANO}")
         yield harden_deployment(
             site,
             NAME,
-            container={"args": schemes, "volumeMounts": [{"name": CONFIG, "mountPath": FOLDER, "readOnly": True}]},
+            container={"args": args, "volumeMounts": [{"name": CONFIG, "mountPath": FOLDER, "readOnly": True}]},
             volumes=[{"name": CONFIG, "configMap": {"name": CONFIG}}],
         )
         for name in sorted(self.cedes(site)):

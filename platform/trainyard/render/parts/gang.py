@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from trainyard.render.parts.pods import BY_KUEUE, Placing
 from trainyard.render.sizing import WORKER, Sizing
-from trainyard.specs import Cluster
+from trainyard.specs import Cluster, Pool
 from trainyard.specs.releases.facts import lookup
 from trainyard.specs.run import Run
 
@@ -22,6 +22,9 @@ LABEL = f"{GROUP}/pod-group"
 
 SCHEDULER = "scheduler-plugins-scheduler"
 """The second scheduler, unless the chart's value `scheduler.name` says otherwise."""
+
+VOLCANO = "volcano"
+"""Volcano's scheduler, as pods name it."""
 
 PATIENCE = 60
 """Seconds for which those that have a node keep it for the others; the chart's 10 are short for hundreds of pods."""
@@ -57,6 +60,12 @@ def scheduler(cluster: Cluster) -> str:
     choice = cluster.operators.get(OPERATOR)
     said = lookup(choice.values, "scheduler.name") if choice else None
     return said if isinstance(said, str) else SCHEDULER
+
+
+def by_volcano(pool: Pool) -> Placing:
+    """Return how a pod gets to its node by Volcano: no flavor of Kueue adds the tolerations of the pool's taints."""
+    tolerations = pool.tolerations()
+    return Placing({"schedulerName": VOLCANO, **({"tolerations": tolerations} if tolerations else {})}, by_kueue=False)
 
 
 def placing(run: Run) -> Placing:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from trainyard.base.labels import NETWORKS, OURS, ULIMITS
 from trainyard.base.manifests import Identity, identity_of
 from trainyard.base.system.once import once
-from trainyard.render.kinds import available, companions
+from trainyard.render.kinds import Kind, available, companions
 from trainyard.render.parts import buckets, gang, network
 from trainyard.render.sizing import nvlink
 from trainyard.render.sizing.base import Attached
@@ -87,6 +87,7 @@ def of(
             {disks.storage for pool in cluster.pools.values() if (disks := pool.local_disks) and disks.storage}
         ),
         "schedulers": ("default-scheduler", *schedulers(cluster)),
+        "grouped": sorted(f"{kind.group}/{kind.object_kind}" for kind in grouped(cluster)),
         "runtimeclasses": cluster.runtime_classes,
         "taints": sorted(
             {str(toleration["key"]) for pool in cluster.pools.values() for toleration in pool.tolerations()}
@@ -203,6 +204,11 @@ def is_template(identity: Identity, team: str) -> bool:
     """Whether an object makes claims of devices for a team's pods."""
     of_group = (identity.group, identity.kind) == ("resource.k8s.io", "ResourceClaimTemplate")
     return of_group and identity.namespace in {"", team}
+
+
+def grouped(cluster: Cluster) -> list[Kind]:
+    """Return the kinds whose operator groups pods for queues of Volcano, which a field names and no label."""
+    return [kind for kind in available(cluster) if kind.scheduler != kind.admitted_by(cluster)]
 
 
 def schedulers(cluster: Cluster) -> tuple[str, ...]:

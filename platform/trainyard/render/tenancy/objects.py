@@ -14,7 +14,7 @@ from trainyard.render.tenancy import workloads
 from trainyard.render.tenancy.devices import TEMPLATE
 from trainyard.render.tenancy.metadata import NOTES_OF_OBJECTS, OF_OBJECTS, metadata
 from trainyard.render.tenancy.rights import inner
-from trainyard.render.tenancy.shapes import ANY, Condition, Fields, Items, Same, Shape, only
+from trainyard.render.tenancy.shapes import ANY, About, Condition, Fields, Items, Same, Shape, only
 from trainyard.upstream.workloads import carrier
 
 META = metadata("objects", OF_OBJECTS, NOTES_OF_OBJECTS, required=("labels",), name=Same("run"), namespace=Same("team"))
@@ -40,16 +40,30 @@ CHANNEL = Fields(
 
 @cache
 def queue_condition() -> Condition:
-    """Return the condition of workloads that Kueue counts, or it holds them only where its configuration says so."""
+    """Return the condition of workloads that Kueue counts, or it holds them only where its configuration says so.
+
+    Of kinds that are left to Volcano, a field names the queue: without it, a job is in one that has no bound.
+    """
     labelled = [f"{group}/{kind}" for group, kind in workloads.queued_kinds()]
+    name = "{x}.apiVersion.split('/')[0] + '/' + {x}.kind"
     return Condition(
-        lambda value, _about: QUEUE in inner(inner(value, "metadata"), "labels"),
-        f"!({{x}}.apiVersion.split('/')[0] + '/' + {{x}}.kind in {json.dumps(labelled)}) || "
-        f"'{QUEUE}' in {{x}}.metadata.?labels.orValue({{}})",
-        f"label {QUEUE} is missing, so no quota would count the run; add it",
+        has_queue,
+        f"!({name} in {json.dumps(labelled)}) || ({name} in variables.grouped ? "
+        f"{{x}}.?spec.?runPolicy.?schedulingPolicy.?queue.hasValue() : "
+        f"'{QUEUE}' in {{x}}.metadata.?labels.orValue({{}}))",
+        f"label {QUEUE} or Volcano's queue is missing, so no quota would count the run; add it",
         "queue",
         ("metadata", "labels"),
     )
+
+
+def has_queue(value: object, about: About) -> bool:
+    """Whether a workload names its queue: by Kueue's label, or by its policy where it is left to Volcano."""
+    held = value if isinstance(value, Mapping) else {}
+    group = str(held.get("apiVersion")).split("/")[0]
+    if f"{group}/{held.get('kind')}" in about.allowance.lists.get("grouped", ()):
+        return "queue" in inner(inner(inner(value, "spec"), "runPolicy"), "schedulingPolicy")
+    return QUEUE in inner(inner(value, "metadata"), "labels")
 
 
 BESIDE: Mapping[tuple[str, str], Mapping[str, Shape]] = {

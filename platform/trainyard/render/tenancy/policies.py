@@ -49,6 +49,7 @@ LISTS = (
     *("networks", "pairs"),
     *("hostpaths", "images", "commands", "needs", "daemons", "daemonenv", "daemonmounts", "daemonvolumes"),
     *("daemonprobes", "daemononly", "runtimes", "claimtemplates", "channels", "attaching", "wholenodes", "rails"),
+    "grouped",
 )
 """The lists of an allowance, each a variable."""
 

@@ -76,6 +76,7 @@ SCHEDULING = known_shape(
     "a scheduling policy",
     *("minAvailable", "minResources", "scheduleTimeoutSeconds"),
     about={"queue": "queue", "priorityClass": "priority"},
+    priorityClass=Listed("priorities", "priority"),
     queue=Listed("queues", "queue"),
 )
 CLEANED = only("Running", "All")

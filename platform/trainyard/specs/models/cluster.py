@@ -89,6 +89,9 @@ class OperatorChoice(Spec):
     """Digests by component, for images that Trainyard's objects name; a tag can change its image, a digest cannot."""
     managed: StrictBool = True
     """`false` if somebody else installs the operator, such as the provider; Trainyard then renders nothing for it."""
+    scheduler: Scheduler | None = None
+    """Scheduler that admits the jobs of `training-operator` or `mpi-operator`; `volcano` makes the operator group
+    their pods for queues of Volcano; default: Kueue."""
 
 
 Level = Annotated[dict[Name, Text], Field(min_length=1, max_length=1)]
@@ -172,6 +175,8 @@ class Cluster(Spec):
     """Longest `graceSeconds` of a run, in seconds; preemption and drains can wait that long."""
     runtime_classes: tuple[SubdomainName, ...] = ()
     """RuntimeClasses that a job's patch may name; default: none, so pods use the nodes' own runtime."""
+    licensed_gpus: Amount | None = None
+    """GPUs that licences of NVIDIA AI Enterprise cover for services of NVIDIA NIM; default: not checked."""
     waive: Waive = {}
     """Accepted findings on the cluster, each `rule: reason`."""
     description: str | None = None
@@ -253,6 +258,11 @@ class Cluster(Spec):
         """Whether an operator is there and installed from here."""
         choice = self.operators.get(operator)
         return choice is not None and choice.managed
+
+    def scheduler_of(self, operator: str | None) -> Scheduler | None:
+        """Return who admits the jobs of an operator as its choice says; None where nothing is said."""
+        choice = self.operators.get(operator) if operator else None
+        return choice.scheduler if choice else None
 
     def queues_of(self, scheduler: Scheduler) -> dict[str, Queue]:
         """Return the queues whose jobs a scheduler admits, by name."""

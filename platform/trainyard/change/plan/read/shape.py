@@ -76,6 +76,8 @@ def _shape(value: Mapping[str, Any], row: Carrier, others: Iterable[Mapping[str,
     named = {what: labels.get(label) for label, what in LABELS.items()} if isinstance(labels, Mapping) else {}
     if row.group == VOLCANO:  # Kueue knows nothing of these: they name a Queue of Volcano's
         named["queue"] = value_at(value, ("spec", "queue"))
+    elif named.get("queue") is None:  # an operator groups them for Volcano
+        named["queue"] = value_at(value, ("spec", "runPolicy", "schedulingPolicy", "queue"))
     words += "".join(f", {what} {name}" for what, name in sorted(named.items(), reverse=True) if name)
     claim, folder = next((place for spec in specs if (place := _checkpoint_claim(spec))), (None, ""))
     gpus = sum(amount for name, amount in devices.items() if name.startswith(VENDORS))

@@ -55,7 +55,7 @@ QUEUE_KIND = Rule(
     id="run/queue-kind",
     title="A job's queue admits the kind of the job.",
     why="Kueue does not admit Volcano's Jobs, and Volcano starts other kinds without a gang",
-    fix="use a queue of the other scheduler, or another kind",
+    fix="use a queue of the other scheduler or another kind, or leave the kind's operator to Volcano by `scheduler`",
     source="kueue v0.19.2 pkg/controller/jobs; volcano v1.14.1 pkg/controllers/job; docs/clusters.md",
     layer="run",
 )
@@ -106,7 +106,7 @@ def check_pair(planned: Planned) -> Iterator[Finding]:
     run, kind, launcher = planned.run, planned.kind, planned.launcher
     roles = launcher.starts(launcher.roles(run))
     if kind in available(run.cluster) and kind not in admitted_kinds(run):
-        scheduler = "Volcano" if kind.scheduler == "kueue" else "Kueue"
+        scheduler = "Volcano" if kind.admitted_by(run.cluster) == "kueue" else "Kueue"
         able = name_kinds(run, lambda _: True)
         message = (
             f"queue {run.job.queue!r} belongs to {scheduler}, which does not admit kind {kind.name}; kinds that it "
@@ -140,9 +140,9 @@ def name_kinds(run: Run, able: Callable[[Kind], bool]) -> str:
     here = sorted(admitted_kinds(run), key=lambda kind: (kind.name not in PREFERRED, kind.name))
     if names := ", ".join(kind.name for kind in here if able(kind)):
         return names
-    schedulers = {kind.scheduler for kind in here} or {"kueue"}
+    schedulers = {kind.admitted_by(run.cluster) for kind in here} or {"kueue"}
     others = sorted(
-        (kind for kind in kinds().values() if kind.scheduler in schedulers),
+        (kind for kind in kinds().values() if kind.admitted_by(run.cluster) in schedulers),
         key=lambda kind: (kind.carrier.ending is None, kind.name not in PREFERRED, kind.name),
     )
     missing = next((kind for kind in others if able(kind) and kind.carrier.operator), None)

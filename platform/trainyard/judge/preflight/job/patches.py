@@ -102,7 +102,7 @@ def patch_problems(run: Resolved, objects: frozenset[str]) -> Iterator[Finding]:
                 f"patch of {patch.object!r} names role {patch.role!r}, but the object belongs to all roles; remove role"
             )
             yield finding(run, message, (index, "role"))
-        for path in refused_paths(patch.merge, queue=of_volcano(patch, run.kind)):
+        for path in refused_paths(patch.merge, queue=queue_field(patch, run)):
             message = f"patch sets {format_path(path)}, which identifies the object or its owner; remove it"
             yield finding(run, message, (index, "merge", *path))
         yield from beyond(run, patch, ("patches", index, "merge"))
@@ -186,19 +186,27 @@ def has_roles(patch: Patch, kind: Kind) -> bool:
     )
 
 
-def of_volcano(patch: Patch, kind: Kind) -> bool:
-    """Whether a patch is of an object that names Volcano's queue in its spec, as others do by a label."""
-    return kind.scheduler == "volcano" and patch.object == kind.object_kind
+def queue_field(patch: Patch, run: Resolved) -> tuple[str, ...]:
+    """Return where the object of a patch names Volcano's queue, which others do by a label; else empty.
+
+    Kubeflow's jobs name it in the policy by which their operator makes the group: all of it follows from the job.
+    """
+    kind = run.kind
+    if kind.admitted_by(run.run.cluster) != "volcano" or patch.object != kind.object_kind:
+        return ()
+    return ("spec", "queue") if kind.scheduler == "volcano" else ("spec", "runPolicy", "schedulingPolicy")
 
 
-def refused_paths(merge: Mapping[str, Any], *, queue: bool) -> Iterator[Path]:
+def refused_paths(merge: Mapping[str, Any], *, queue: tuple[str, ...]) -> Iterator[Path]:
     """Yield the paths in a merge that no patch may have: identity, and Kueue's labels or null for their parents.
 
-    `queue` says that the object's spec names its queue.
+    `queue` is where the object's spec names its queue; empty where a label does.
     """
-    for path in (*IDENTITY, *([("spec", "queue")] if queue else [])):
+    for path in (*IDENTITY, *([queue] if queue else [])):
         if present(merge, path):
             yield path
+    if (parent := queue[:-1]) not in {(), ("spec",)} and present(merge, parent) and value(merge, parent) is None:
+        yield parent
     for path in (("metadata",), ("metadata", "labels")):
         if present(merge, path) and not isinstance(value(merge, path), Mapping):
             yield path

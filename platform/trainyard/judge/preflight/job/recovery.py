@@ -94,7 +94,8 @@ def can_shrink(run: Resolved) -> bool:
 
 def is_watched(run: Resolved) -> bool:
     """Whether Kueue counts a run as ready only when all of its pods are."""
-    return run.kind.scheduler == "kueue" and run.kind.waits_for_all and Kueue.name in run.run.cluster.operators
+    cluster = run.run.cluster
+    return run.kind.admitted_by(cluster) == "kueue" and run.kind.waits_for_all and Kueue.name in cluster.operators
 
 
 def check_stranded(run: Resolved) -> Iterator[Finding]:

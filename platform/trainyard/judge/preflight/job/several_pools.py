@@ -157,7 +157,7 @@ def memories(pools: Mapping[str, Pool]) -> str:
 def check_scheduler(planned: Planned) -> Iterator[Finding]:
     """Yield several pools of a job that Volcano starts."""
     run = planned.run
-    if len(run.pools) > 1 and planned.kind.scheduler != "kueue":
+    if len(run.pools) > 1 and planned.kind.admitted_by(run.cluster) != "kueue":
         message = f"kind {run.kind} is started by Volcano, which takes no pool of {words(run)}; name one pool"
         yield KUEUE_ONLY.at(run.source, field(run), message)
 
