@@ -46,7 +46,7 @@ class Machines:
         states: dict[str, State | None] = {}
         for name in where.cluster.pools:
             found = node(where.cluster, name)
-            states[name] = None if isinstance(found, Invalid) else State(found.kubelet.copy())
+            states[name] = None if isinstance(found, Invalid) else State(found.kubelet.copy(), where.cluster.minor)
         hosts = []
         for name, value in where.nodes.items():
             pool = where.pool_of(name)
