@@ -24,6 +24,9 @@ from trainyard.judge.admission.verdicts import verdicts
 
 RECORDED = ROOT / "tests/admission/clusters.jsonl.gz"
 LINES = [json.loads(line) for line in gzip.decompress(RECORDED.read_bytes()).splitlines()]
+NATIVE = ROOT / "tests/admission/native.jsonl.gz"
+GANGS = [json.loads(line) for line in gzip.decompress(NATIVE.read_bytes()).splitlines()]
+"""Native gangs on a 1.37.2 with their gates on."""
 FEW = 6
 """Cases that are asked about in every run of the tests."""
 
@@ -49,6 +52,24 @@ def held(root, lines):
 def test_a_job_becomes_what_is_said_of_it(tmp_path, line):
     """A running cluster admitted, preempted, placed and left waiting whom we say, and where."""
     assert held(tmp_path, [line]) > 0
+
+
+def test_gangs_are_bound_as_kube_scheduler_bound_them(tmp_path):
+    """A gang without room got no node, an elastic one started with its fewest, and all others found theirs."""
+    waits = [line for line in GANGS if not all(all(pods.values()) for pods in of_pods(line))]
+    assert len(waits) >= 3
+    assert held(tmp_path, waits) > 5
+
+
+def of_pods(line):
+    """Return the hosts of the pods of each job in the last answer of a case."""
+    return [found["pods"] for found in line["answers"][-1].values()]
+
+
+@pytest.mark.slow
+def test_many_gangs_are_bound_as_kube_scheduler_bound_them(tmp_path):
+    """As above."""
+    assert held(tmp_path, GANGS) > 20
 
 
 @pytest.mark.slow

@@ -7,9 +7,13 @@ Facts: scheduler-plugins v0.34.7 pkg/coscheduling, apis/scheduling/v1alpha1; its
 
 from __future__ import annotations
 
+from typing import get_args
+
+from trainyard.base.versions import minor
 from trainyard.render.parts.pods import BY_KUEUE, Placing
 from trainyard.render.sizing import WORKER, Sizing
 from trainyard.specs import Cluster
+from trainyard.specs.models.cluster import Gate
 from trainyard.specs.releases.facts import lookup
 from trainyard.specs.run import Run
 
@@ -22,6 +26,9 @@ LABEL = f"{GROUP}/pod-group"
 
 SCHEDULER = "scheduler-plugins-scheduler"
 """The second scheduler, unless the chart's value `scheduler.name` says otherwise."""
+
+NATIVE_SINCE = 37
+"""Minor release whose Jobs say that they are gangs (kubernetes v1.37.2 pkg/apis/batch/types.go)."""
 
 PATIENCE = 60
 """Seconds for which those that have a node keep it for the others; the chart's 10 are short for hundreds of pods."""
@@ -36,6 +43,12 @@ def least(run: Run, sizing: Sizing) -> dict[str, int]:
 def is_coscheduled(cluster: Cluster) -> bool:
     """Whether scheduler-plugins binds the gangs of a cluster, by a group and a label."""
     return cluster.gang == "coscheduling"
+
+
+def is_native(cluster: Cluster) -> bool:
+    """Whether kube-scheduler binds the gangs of plain Jobs on a cluster: its release knows them, its gates are on."""
+    known = minor(cluster.kubernetes) >= NATIVE_SINCE
+    return cluster.gang == "native" and known and {*get_args(Gate)} <= {*cluster.feature_gates}
 
 
 def native(run: Run, pods: int) -> dict[str, object]:
