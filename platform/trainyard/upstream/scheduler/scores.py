@@ -41,7 +41,7 @@ def least(state: State, wanted: Wanted) -> int:
     offered = [state.offered(name) for name in (CPU, MEMORY)]
     found = [
         MOST * max(0, there - taken - own) // there
-        for there, taken, own in zip(offered, state.assumed, wanted.assumed, strict=True)
+        for there, taken, own in zip(offered, state.assumed, wanted.assumed(state.minor), strict=True)
         if there
     ]
     return sum(found) // len(found) if found else 0
