@@ -19,6 +19,7 @@ from admission.variations import CLUSTERS, Case, case
 from command import call
 from conftest import ROOT
 from trainyard.faces.cli.admit import document
+from trainyard.judge.admission import bound
 from trainyard.judge.admission.site import site
 from trainyard.judge.admission.verdicts import verdicts
 
@@ -59,6 +60,23 @@ def test_gangs_are_bound_as_kube_scheduler_bound_them(tmp_path):
     waits = [line for line in GANGS if not all(all(pods.values()) for pods in of_pods(line))]
     assert len(waits) >= 3
     assert held(tmp_path, waits) > 5
+
+
+ODD = {
+    "a gang": ({"schedulingPolicy": {"gang": {"minCount": 2}}}, {"minCount": 2}),
+    "a gang that says no number": ({"schedulingPolicy": {"gang": {}}}, {}),
+    "no gang": ({"schedulingPolicy": {"basic": {}}}, None),
+    "nothing": (None, None),
+    "what is no gang": ({"schedulingPolicy": "gang"}, None),
+}
+
+
+@pytest.mark.parametrize(("scheduling", "policy"), ODD.values(), ids=ODD)
+def test_a_job_is_a_gang_if_it_says_so(scheduling, policy):
+    """Whatever a Job has in the field; only Jobs have it."""
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, "spec": {"scheduling": scheduling}}
+    assert bound.policy(job) == policy
+    assert bound.policy({**job, "kind": "JobSet"}) is None
 
 
 def of_pods(line):

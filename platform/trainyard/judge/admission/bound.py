@@ -15,35 +15,36 @@ from typing import Any
 from trainyard.judge.admission.job_workloads import Bidder
 from trainyard.render.parts import gang
 from trainyard.specs import Cluster
-
-Object = Mapping[str, Any]
+from trainyard.upstream.apiserver.core.shapes import Object, child, inner, number
 
 TOGETHER = "pods of its group have no node"
 """What keeps a pod that would have a node, if the rest of its group had one."""
 
 
-def group(owner: Object, labels: Mapping[str, str], cluster: Cluster) -> str:
+def group(owner: Mapping[str, Any], labels: Mapping[str, str], cluster: Cluster) -> str:
     """Return the group with which a pod is bound, by the object it is of and its labels; empty where it has none."""
     if gang.is_coscheduled(cluster):
         return labels.get(gang.LABEL, "")
     return str(owner["metadata"]["name"]) if gang.is_native(cluster) and policy(owner) is not None else ""
 
 
-def policy(owner: Object) -> Object | None:
+def policy(owner: Mapping[str, Any]) -> Object | None:
     """Return the policy of a Job whose pods kube-scheduler binds together; None where it binds them one by one."""
     if owner["kind"] != "Job" or owner["apiVersion"] != "batch/v1":
         return None
-    found: Object | None = owner["spec"].get("scheduling", {}).get("schedulingPolicy", {}).get("gang")
-    return found
+    return child(inner(dict(owner), "spec", "scheduling", "schedulingPolicy"), "gang")
 
 
 def least(name: str, count: int, bid: Bidder) -> int:
     """Return how many pods of a group have to have a node, of so many that come: all, or an elastic job's fewest."""
     for item in (*bid.beside, *bid.owners):
         if item["metadata"]["name"] == name:
-            said = item["spec"].get("minMember") if item["kind"] == gang.KIND else (policy(item) or {}).get("minCount")
+            is_group = item["kind"] == gang.KIND
+            said = (
+                number(inner(dict(item), "spec"), "minMember") if is_group else number(policy(item) or {}, "minCount")
+            )
             if said is not None:
-                return min(int(said), count)
+                return min(said, count)
     return count
 
 
