@@ -20,6 +20,7 @@ from command import call
 from conftest import ROOT
 from trainyard.faces.cli.admit import document
 from trainyard.judge.admission import bound
+from trainyard.judge.admission.job_workloads import Bid
 from trainyard.judge.admission.site import site
 from trainyard.judge.admission.verdicts import verdicts
 
@@ -77,6 +78,23 @@ def test_a_job_is_a_gang_if_it_says_so(scheduling, policy):
     job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, "spec": {"scheduling": scheduling}}
     assert bound.policy(job) == policy
     assert bound.policy({**job, "kind": "JobSet"}) is None
+
+
+GROUP = {"kind": "PodGroup", "metadata": {"name": "g"}, "spec": {"minMember": 2}}
+PLACED = {
+    "all pods of a group": (["g", "g", "g"], [0, 1, 2], set()),
+    "enough of them": (["g", "g", "g"], [0, 2], set()),
+    "too few of them": (["g", "g", "g"], [1], {"g"}),
+    "pods that are bound one by one": (["", "", ""], [1], set()),
+    "too few, beside others": (["g", "g", ""], [0, 2], {"g"}),
+    "a group that says no number": (["h", "h"], [0], {"h"}),
+}
+
+
+@pytest.mark.parametrize(("groups", "placed", "late"), PLACED.values(), ids=PLACED)
+def test_a_group_is_bound_with_as_many_pods_as_it_asks_for(groups, placed, late):
+    """Of Coscheduling's groups that is minMember; a pod without a group keeps its node."""
+    assert bound.unbound(Bid("nlp/a", beside=[GROUP]), groups, placed) == late
 
 
 def of_pods(line):
