@@ -27,7 +27,7 @@ sys.path[:0] = [str(ROOT / "platform"), str(ROOT / "tests")]
 
 from admission.compare import disagreements  # noqa: E402 - tests/ is no package that is installed
 from admission.oracle import Object, Oracle  # noqa: E402
-from admission.variations import CLUSTERS, case  # noqa: E402
+from admission.variations import CLUSTERS, NATIVE, case, gangs  # noqa: E402
 from trainyard.faces.cli.admit import document  # noqa: E402
 from trainyard.judge.admission.site import site  # noqa: E402
 from trainyard.judge.admission.verdicts import Verdict, verdicts  # noqa: E402
@@ -50,7 +50,7 @@ class Asked:
         """Render one case, have the cluster decide, and print what it did otherwise than is said."""
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder) / "repository"
-            drawn = case(root, cluster, seed)
+            drawn = gangs(root, seed) if cluster == NATIVE else case(root, cluster, seed)
             checked = drawn.written(root)
             subprocess.run([sys.executable, "-m", "trainyard", "synth", "--quiet"], cwd=root, check=True)
             where = site(checked.specs, cluster)
@@ -82,7 +82,7 @@ class Asked:
 def wrongs(found: Sequence[Verdict], answers: Object) -> dict[str, list[str]]:
     """Return the differences between a cluster's answers and ours, by job."""
     return {
-        verdict.ask.name: [*disagreements(json.loads(json.dumps(document(verdict))), answers[verdict.ask.name])]
+        verdict.ask.name: [*disagreements(json.loads(json.dumps(document(verdict, {}))), answers[verdict.ask.name])]
         for verdict in found
     }
 
@@ -92,7 +92,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("--kubeconfig", type=Path, required=True, help="of a cluster to throw away")
     parser.add_argument("--configure", help="command that restarts Kueue with the configuration on its standard input")
-    parser.add_argument("--cluster", action="append", choices=CLUSTERS, help="only this one; repeatable")
+    parser.add_argument("--cluster", action="append", choices=(*CLUSTERS, NATIVE), help="only this one; repeatable")
     parser.add_argument("--count", type=int, default=10, help="how many cases of each cluster")
     parser.add_argument("--start", type=int, default=0, help="the first seed")
     parser.add_argument("--answers", type=Path, help="write every case and answer there, a line each, compressed")

@@ -31,6 +31,13 @@ without that number were compared with others, among the cases of Kubernetes.
 
 What is rendered for the values of charts is held to Helm, for the charts of all operators."""
 
+OF_CORE = """\
+Of the cases of Kubernetes, those that each of its programs answered, by minor. A minor in which a program was not asked
+is decided as the nearest one, and `trainyard admit` says so of a scheduler."""
+
+CORE_PROGRAMS = {"apiserver": "kube-apiserver", "kubelet": "kubelet", "scheduler": "kube-scheduler"}
+"""The programs of Kubernetes, by the oracle that they are."""
+
 PROGRAMS = """\
 Other programs and libraries that answered, with the cases of each."""
 
@@ -52,6 +59,7 @@ def held_table(root: Path, known: Mapping[str, Facts]) -> Iterator[str]:
     )
     for project in projects:
         yield from of_project(project, known.get(project), shelf, cases, typed.get(project, {}))
+    yield from core_table(root, by_line(cases[CORE]))
     yield from ("", PROGRAMS, "", "| program | release | recorded |", "|---|---|---|")
     for program in sorted(cases.keys() - set(projects)):
         for release, count in sorted(cases[program].items()):
@@ -80,6 +88,25 @@ def of_project(project: str, facts: Facts | None, shelf: Shelf, cases: Cases, lo
         yield f"| {project} | {release}{'' if known else ' (not offered)'} | {how} | {count} | {by_chance} | {types} |"
 
 
+def core_table(root: Path, minors: Mapping[str, int]) -> Iterator[str]:
+    """Yield the table of Kubernetes' own programs, by minor, the newest first."""
+    counts: dict[str, Counter[str]] = {name: Counter() for name in CORE_PROGRAMS.values()}
+    for row, lines in answered(root):
+        if CORE in row["releases"] and row["oracle"] in CORE_PROGRAMS:
+            counts[CORE_PROGRAMS[row["oracle"]]].update(
+                {line(release): len(lines) for release in releases_of(row["releases"][CORE])}
+            )
+    columns = sorted(minors, key=order, reverse=True)
+    yield from ("", OF_CORE, "", f"| program | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|")
+    for name, found in counts.items():
+        yield f"| {name} | {' | '.join(f'{found[minor]:,}' if found[minor] else '' for minor in columns)} |"
+
+
+def releases_of(said: Any) -> list[str]:
+    """Return the releases that a row names, one or several."""
+    return [str(release) for release in (said if isinstance(said, list) else [said])]
+
+
 def by_line(asked: Counter[str]) -> Counter[str]:
     """Return cases of patches as cases of their lines."""
     found: Counter[str] = Counter()
@@ -91,17 +118,21 @@ def by_line(asked: Counter[str]) -> Counter[str]:
 def recorded(root: Path, shelf: Shelf) -> Cases:
     """Return how many cases each release of each project answered; what Helm renders is Helm's answer alone."""
     found: Cases = {}
-    for row in load((root / RECORDINGS).read_text(encoding="utf-8")):
-        lines = [
-            line for pattern in row["files"] for path in sorted(root.glob(pattern)) for line in cases_of(path, row)
-        ]
+    for row, lines in answered(root):
         shares = by_project(lines, root / row["bases"], shelf) if "bases" in row else {}
         for project, said in row["releases"].items():
             if row["oracle"] == HELM and project != HELM:
                 continue
-            for release in said if isinstance(said, list) else [said]:
-                found.setdefault(project, Counter())[str(release)] += shares.get(project, len(lines))
+            for release in releases_of(said):
+                found.setdefault(project, Counter())[release] += shares.get(project, len(lines))
     return found
+
+
+def answered(root: Path) -> Iterator[tuple[Mapping[str, Any], list[bytes]]]:
+    """Yield the rows of the recordings, each with its cases."""
+    for row in load((root / RECORDINGS).read_text(encoding="utf-8")):
+        paths = [path for pattern in row["files"] for path in sorted(root.glob(pattern))]
+        yield row, [case for path in paths for case in cases_of(path, row)]
 
 
 def by_project(lines: list[bytes], bases: Path, shelf: Shelf) -> Counter[str]:

@@ -24,22 +24,23 @@ from scheduler.tight import orders, tight  # noqa: E402
 from scheduler.worlds import Object, case  # noqa: E402
 
 
-def decisions(seed: int, answers: list[list[Object]], said: Counter[str]) -> list[str]:
+def decisions(seed: int, answers: list[list[Object]], said: Counter[str], release: str) -> list[str]:
     """Return the differences in a case that was asked once; count the decisions."""
     (events,) = answers
     said.update(name for event in events for name in event.get("against", {"a node": 1}))
-    return list(disagreements(case(seed), events))
+    return list(disagreements(case(seed), events, release))
 
 
-def outcomes(seed: int, answers: list[list[Object]], said: Counter[str]) -> list[str]:
+def outcomes(seed: int, answers: list[list[Object]], said: Counter[str], release: str) -> list[str]:
     """Return the differences in a job that was asked in several orders; count verdicts by how often all were placed."""
     job = tight(seed)
     asked = [*orders(job, seed)]
     placed = [whole(fault, events) for fault, events in zip(asked, answers, strict=True)]
-    word = verdict(job)
+    word = verdict(job, release)
     said[f"{word}, all pods placed {sum(placed)} times of {len(placed)}"] += 1
     wrong = [] if is_right(word, placed) else [f"{word}, and the scheduler placed all pods: {placed}"]
-    return wrong + [one for fault, events in zip(asked, answers, strict=True) for one in disagreements(fault, events)]
+    pairs = zip(asked, answers, strict=True)
+    return wrong + [one for fault, events in pairs for one in disagreements(fault, events, release)]
 
 
 def main() -> int:
@@ -53,14 +54,15 @@ def main() -> int:
     given = parser.parse_args()
     scheduler, begun = Scheduler(given.kubeconfig), time.monotonic()
     compare = outcomes if given.jobs else decisions
+    release = scheduler.release()
     said: Counter[str] = Counter()
     differ, lines = 0, []
     for seed in range(given.start, given.start + given.count):
         asked = orders(tight(seed), seed) if given.jobs else [case(seed)]
         answers = [scheduler.answer(order) for order in asked]
         lines.append(json.dumps({"seed": seed, "answers": answers}))
-        found = compare(seed, answers, said)
-        if bound := pinned(tight(seed) if given.jobs else case(seed)):
+        found = compare(seed, answers, said, release)
+        if bound := pinned(tight(seed) if given.jobs else case(seed), release):
             said["a placement of ours"] += 1
             found += [] if whole(bound, scheduler.answer(bound)) else ["the scheduler does not take our placement"]
         differ += bool(found)
@@ -68,7 +70,7 @@ def main() -> int:
             print(f"seed {seed}: {fault}", flush=True)
     if given.answers:
         given.answers.write_bytes(gzip.compress("\n".join(lines).encode(), mtime=0))
-    print(f"{given.count} cases, {differ} differ; {time.monotonic() - begun:.0f} s")
+    print(f"{given.count} cases, {differ} differ from kube-scheduler {release}; {time.monotonic() - begun:.0f} s")
     for name, count in said.most_common():
         print(f"{count:6} {name}")
     return int(differ > 0)

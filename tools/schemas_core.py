@@ -102,6 +102,12 @@ NOT_REQUIRED = {
 }
 """Fields that OpenAPI requires, for Go always writes them, and a kube-apiserver 1.35.4 accepts objects without."""
 
+GATED = {("scheduling.k8s.io", "v1beta1"): "GenericWorkload"}
+"""Feature gates, off by default, without which a server does not serve a group's version.
+
+Such documents come from a server that was started with the gate and with `--runtime-config=<group>/<version>=true`.
+"""
+
 OPEN = frozenset({"apiextensions.v1.CustomResourceSubresourceStatus", "meta.v1.FieldsV1", "runtime.RawExtension"})
 """Types without fields that may hold anything; any other such type is a choice that has nothing to say."""
 
@@ -180,6 +186,8 @@ def kinds(components: Mapping[str, Any], group: str, version: str) -> Iterator[D
                 deprecated=DEPRECATED.get((group, kind)),
                 status="status" in schema["properties"] and kind not in KEEP_STATUS,
                 scale=SCALE if kind in SCALABLE else None,
+                served=(group, version) not in GATED,
+                gate=GATED.get((group, version), ""),
             )
 
 

@@ -44,6 +44,7 @@ def entry(definition: Definition) -> dict[str, Any]:
     }
     flags = {
         "deprecated": definition.deprecated,
+        "gate": definition.gate,
         "scale": dict(definition.scale) if definition.scale else None,
         "served": definition.served,
         "status": definition.status,

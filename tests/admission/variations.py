@@ -30,6 +30,9 @@ CLUSTERS = (
 )
 """Those whose jobs are Kueue's and kube-scheduler's to place."""
 
+NATIVE = "levante"
+"""The one whose pods kube-scheduler binds in gangs, for which the control plane needs gates (docs/clusters.md)."""
+
 TRIES = 20
 """How often a change is drawn anew that would be refused."""
 
@@ -102,6 +105,27 @@ def case(root: Path, cluster: str, seed: int) -> Case:
         if checked.runs and not any(errors(checked)):
             return found
     raise AssertionError(f"{cluster} {seed}: every change is refused: {[error.message for error in errors(checked)]}")
+
+
+def gangs(root: Path, seed: int) -> Case:
+    """Return the cluster with native gangs, with jobs by chance that get quota and compete for nodes."""
+    chance = random.Random(f"gangs {seed}")
+    fields, jobs = spec(ROOT / f"platform/clusters/{NATIVE}.yaml"), dict[str, Object]()
+    (one,) = of_cluster(NATIVE).values()
+    nodes = chance.choice([3, 4, 5, 6])
+    (pool,) = fields["pools"].values()
+    pool["nodes"] = nodes
+    (queue,) = fields["queues"].values()
+    queue["nominalQuota"] = {name: {"nodes": nodes} for name in fields["pools"]}
+    fields["recoveryMinutes"] = 0
+    for name in "abc"[: chance.choice([1, 2, 2, 3, 3])]:
+        size = chance.randrange(1, nodes + 1)
+        jobs[f"nlp/{name}"] = {**one, "nodes": size, "cpusPerNode": chance.choice([20, 31, 40, 40])}
+        if size > 1 and chance.random() < 0.4:
+            jobs[f"nlp/{name}"]["minNodes"] = chance.randrange(1, size)
+    found = Case(NATIVE, fields, jobs)
+    assert not list(errors(found.written(root))), seed
+    return found
 
 
 def errors(checked: Checked) -> Iterator[Finding]:

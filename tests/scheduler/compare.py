@@ -16,6 +16,7 @@ from trainyard.base.quantities import Quantity
 from trainyard.upstream.kubelet import Invalid, Kubelet
 from trainyard.upstream.pods.taints import Taint
 from trainyard.upstream.scheduler import Host, Nodes, Placed, State, Wanted
+from trainyard.upstream.scheduler.releases import RELEASE
 from trainyard.upstream.scheduler.scores import of_nodes
 from trainyard.upstream.scheduler.together import prospects
 
@@ -24,8 +25,8 @@ WORDS = {f"no {CHANNEL} left": "cannot allocate all claims"}
 """Where we say more than the scheduler, what it says."""
 
 
-def nodes_of(case: Object) -> Nodes:
-    """Return the empty nodes of a case."""
+def nodes_of(case: Object, release: str = RELEASE) -> Nodes:
+    """Return the empty nodes of a case, as the scheduler of a release sees them."""
     kubelet = Kubelet.start(gpu_node(), {})
     assert not isinstance(kubelet, Invalid)
     hosts, states = [], dict[str, State]()
@@ -39,7 +40,7 @@ def nodes_of(case: Object) -> Nodes:
                 node["name"],
                 node["labels"],
                 taints,
-                states.setdefault(json.dumps(node["allocatable"]), State(own)),
+                states.setdefault(json.dumps(node["allocatable"]), State(own, release)),
                 left,
             )
         )
@@ -57,9 +58,9 @@ def wanted(pod: Object) -> Wanted:
     return Wanted(pod["spec"], pod["namespace"], pod["labels"], pod["takes"], NAMESPACES[pod["namespace"]])
 
 
-def disagreements(case: Object, events: Sequence[Object]) -> Iterator[str]:
-    """Yield each decision of the scheduler that we would not have made with the same pods on the same nodes."""
-    nodes, pods = nodes_of(case), wanted_of(case)
+def disagreements(case: Object, events: Sequence[Object], release: str = RELEASE) -> Iterator[str]:
+    """Yield each decision of a scheduler that we would not have made with the same pods on the same nodes."""
+    nodes, pods = nodes_of(case, release), wanted_of(case)
     for again, group in groupby(events, key=lambda event: event.get("again", False)):
         mine = [*group]
         if again:
@@ -121,16 +122,17 @@ def highest(nodes: Nodes, pod: Wanted, free: Sequence[str]) -> list[str]:
     return [name for name, score in zip(free, scores, strict=True) if score == max(scores)]
 
 
-def verdict(case: Object) -> str:
+def verdict(case: Object, release: str = RELEASE) -> str:
     """Return whether we say that all pods of a case get nodes: fits, may fit, or never fits."""
-    found = [not prospect.missing for prospect in prospects(nodes_of(case), [(pod, None) for pod in wanted_of(case)])]
+    pods = [(pod, None) for pod in wanted_of(case)]
+    found = [not prospect.missing for prospect in prospects(nodes_of(case, release), pods)]
     return "fits" if all(found) else "may fit" if any(found) else "never fits"
 
 
-def pinned(case: Object) -> Object | None:
+def pinned(case: Object, release: str = RELEASE) -> Object | None:
     """Return a case whose pods are bound to the nodes that we found for all of them, None where we found none."""
     pods = [(pod, None) for pod in wanted_of(case)]
-    found = next((prospect for prospect in prospects(nodes_of(case), pods) if not prospect.missing), None)
+    found = next((prospect for prospect in prospects(nodes_of(case, release), pods) if not prospect.missing), None)
     if found is None:
         return None
     bound = []

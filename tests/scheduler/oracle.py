@@ -53,6 +53,12 @@ class Scheduler:
         chosen = {"selectors": [{"cel": {"expression": f'device.driver == "{CLASS}"'}}]}
         self._send("POST", f"{DEVICES}/deviceclasses", {"metadata": {"name": CLASS}, "spec": chosen})
 
+    def release(self) -> str:
+        """Return the release of the cluster, whose scheduler is of the same."""
+        version = self.must("GET", "/version", None)["gitVersion"]
+        assert isinstance(version, str)
+        return version.removeprefix("v")
+
     def answer(self, case: Object) -> list[Object]:
         """Return what becomes of the pods: each event is the number of one with its node, or with what is against it.
 

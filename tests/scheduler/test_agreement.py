@@ -1,7 +1,7 @@
 """Pods of clusters by chance go where a running kube-scheduler sent them, and nowhere where it found nothing.
 
 With TRAINYARD_SCHEDULER_ORACLE naming the kubeconfig of a cluster to throw away (see oracle.py) its scheduler is asked
-again, and with --update what it says is recorded.
+again, and with --update what it says is recorded for its minor.
 """
 
 from __future__ import annotations
@@ -20,11 +20,20 @@ from scheduler.compare import disagreements, is_right, verdict, whole
 from scheduler.oracle import Scheduler
 from scheduler.tight import orders, tight
 from scheduler.worlds import case
+from trainyard.base.versions import line
+from trainyard.upstream.kubelet.releases import is_since
+from trainyard.upstream.scheduler.releases import BALANCED, MEASURED, RELEASE, decided_as
 
-RECORDED = ROOT / "tests/scheduler/recorded.jsonl.gz"
+FOLDER = ROOT / "tests/scheduler"
 SEEDS = range(600)
 """The cases whose answers are recorded."""
 CHUNK = 30
+
+OTHERS = [minor for minor in MEASURED if minor != RELEASE]
+"""Minors whose schedulers were asked about fewer cases."""
+OTHER_SEEDS, OTHER_JOBS = range(60, 150), range(15)
+TELLING = (71, 98, 136)
+"""Cases in which a pod goes elsewhere where nodes are scored otherwise."""
 
 REASONS = {
     "Insufficient cpu",
@@ -50,7 +59,6 @@ REASONS = {
 """All that the scheduler's filters say of what we know of."""
 
 
-JOBS = ROOT / "tests/scheduler/jobs.jsonl.gz"
 JOB_SEEDS = range(180)
 """Jobs that nearly fill their nodes; the scheduler was asked about each in four orders of its pods."""
 
@@ -60,39 +68,88 @@ def digest(drawn):
     return hashlib.sha256(json.dumps(drawn, sort_keys=True).encode()).hexdigest()[:12]
 
 
-def read(path, start, draw):
-    """Yield recorded answers from a seed on, with their cases."""
-    lines = [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
-    mine = [line for line in lines if line["seed"] in range(start, start + CHUNK)]
-    assert len(mine) >= CHUNK / 2
+def path(what, minor=RELEASE):
+    """Return the file of what a minor's scheduler answered: of cases (`recorded`), or of jobs."""
+    return FOLDER / f"{what}{'' if minor == RELEASE else f'-{minor}'}.jsonl.gz"
+
+
+def read(what, seeds, draw, minor=RELEASE):
+    """Yield recorded answers to some seeds, with their cases."""
+    lines = [json.loads(row) for row in gzip.decompress(path(what, minor).read_bytes()).splitlines()]
+    mine = [row for row in lines if row["seed"] in seeds]
+    assert len(mine) >= len(seeds) / 2
     for item in mine:
         drawn = draw(item["seed"])
         assert digest(drawn) == item["case"], "the cases are drawn otherwise; record them again"
         yield item["seed"], drawn, item["answers"]
 
 
+def chunk(start):
+    """Return the seeds that one test looks at."""
+    return range(start, start + CHUNK)
+
+
+def wrong_jobs(seeds, minor=RELEASE):
+    """Yield jobs of which we say something else than a minor's scheduler does."""
+    for seed, drawn, answers in read("jobs", seeds, tight, minor):
+        asked = [*orders(drawn, seed)]
+        placed = [whole(item, events) for item, events in zip(asked, answers, strict=True)]
+        differ = [
+            one for item, events in zip(asked, answers, strict=True) for one in disagreements(item, events, minor)
+        ]
+        if differ or not is_right(verdict(drawn, minor), placed):
+            yield seed, placed, differ
+
+
 @pytest.mark.parametrize("start", SEEDS[::CHUNK])
 def test_each_pod_goes_where_the_scheduler_sent_it(start):
     """It passes our filters there and has the highest score; of a pod without a node we say the same of all nodes."""
-    for seed, drawn, (events,) in read(RECORDED, start, case):
+    for seed, drawn, (events,) in read("recorded", chunk(start), case):
         assert not list(disagreements(drawn, events)), seed
 
 
 @pytest.mark.parametrize("start", JOB_SEEDS[::CHUNK])
 def test_a_verdict_is_true_of_what_the_scheduler_did(start):
     """What fits was placed in every order, what never fits in none."""
-    for seed, drawn, answers in read(JOBS, start, tight):
-        asked = [*orders(drawn, seed)]
-        placed = [whole(item, events) for item, events in zip(asked, answers, strict=True)]
-        assert is_right(verdict(drawn), placed), (seed, placed)
-        wrong = [one for item, events in zip(asked, answers, strict=True) for one in disagreements(item, events)]
-        assert not wrong, seed
+    assert not list(wrong_jobs(chunk(start)))
+
+
+@pytest.mark.parametrize("minor", OTHERS)
+def test_other_minors_send_pods_where_their_schedulers_sent_them(minor):
+    """Fewer cases, and the same is true of them."""
+    wrong = {seed: list(disagreements(drawn, events, minor)) for seed, drawn, (events,) in others(minor, OTHER_SEEDS)}
+    assert len(wrong) == len(OTHER_SEEDS)
+    assert not any(wrong.values()), wrong
+    assert not list(wrong_jobs(OTHER_JOBS, minor))
+
+
+@pytest.mark.parametrize("minor", MEASURED)
+def test_each_minor_scores_nodes_its_own_way(minor):
+    """From 1.36 on a node counts for what a pod betters: what such a scheduler did is not what others would have."""
+    drawn = list(others(minor, TELLING))
+    for other in MEASURED:
+        alike = is_since(minor, BALANCED) == is_since(other, BALANCED)
+        assert alike != any(list(disagreements(one, events, other)) for _, one, (events,) in drawn), other
+
+
+def others(minor, seeds):
+    """Yield the recorded cases of a minor with these seeds."""
+    return read("recorded", seeds, case, minor)
+
+
+UNKNOWN = {"of a minor that was asked": ("1.36.1", "1.36"), "older": ("1.30", "1.34"), "newer": ("1.99", "1.37")}
+
+
+@pytest.mark.parametrize(("release", "minor"), UNKNOWN.values(), ids=UNKNOWN)
+def test_a_release_is_decided_as_the_nearest_minor_that_was_asked(release, minor):
+    """Patches are decided as their minor."""
+    assert decided_as(release) == minor
 
 
 def test_every_filter_refuses_something():
     """Among the answers are all reasons, and pods that found a node."""
     reasons = Counter()
-    for _, _, (events,) in (item for start in SEEDS[::CHUNK] for item in read(RECORDED, start, case)):
+    for _, _, (events,) in (item for start in SEEDS[::CHUNK] for item in read("recorded", chunk(start), case)):
         reasons.update(name for event in events for name in event.get("against", {"a node": 1}))
     assert set(reasons) == {*REASONS, "a node"}
     assert min(reasons["a node"], sum(reasons.values()) - reasons["a node"]) > 500
@@ -102,7 +159,7 @@ def test_every_filter_refuses_something():
 def test_jobs_fit_or_not_or_only_perhaps():
     """Most verdicts are sure, and half of the others are seen to come true both ways; pods are tried again."""
     words, both, again = Counter(), 0, 0
-    for seed, drawn, answers in (item for start in JOB_SEEDS[::CHUNK] for item in read(JOBS, start, tight)):
+    for seed, drawn, answers in (item for start in JOB_SEEDS[::CHUNK] for item in read("jobs", chunk(start), tight)):
         word = verdict(drawn)
         words[word] += 1
         placed = {whole(order, events) for order, events in zip(orders(drawn, seed), answers, strict=True)}
@@ -120,12 +177,14 @@ def test_the_scheduler_decides_as_we_do(request):
     if not kubeconfig:
         pytest.skip("a running scheduler: set TRAINYARD_SCHEDULER_ORACLE to the kubeconfig of a cluster to throw away")
     scheduler = Scheduler(Path(kubeconfig))
-    answers = {seed: [scheduler.answer(case(seed))] for seed in SEEDS}
-    jobs = {seed: [scheduler.answer(order) for order in orders(tight(seed), seed)] for seed in JOB_SEEDS}
+    minor = line(scheduler.release())
+    seeds, job_seeds = (SEEDS, JOB_SEEDS) if minor == RELEASE else (OTHER_SEEDS, OTHER_JOBS)
+    answers = {seed: [scheduler.answer(case(seed))] for seed in seeds}
+    jobs = {seed: [scheduler.answer(order) for order in orders(tight(seed), seed)] for seed in job_seeds}
     if request.config.getoption("--update"):
-        for path, draw, found in ((RECORDED, case, answers), (JOBS, tight, jobs)):
-            lines = [{"seed": seed, "case": digest(draw(seed)), "answers": value} for seed, value in found.items()]
-            path.write_bytes(gzip.compress("\n".join(map(json.dumps, lines)).encode(), mtime=0))
+        for what, draw, found in (("recorded", case, answers), ("jobs", tight, jobs)):
+            rows = [{"seed": seed, "case": digest(draw(seed)), "answers": value} for seed, value in found.items()]
+            path(what, minor).write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode(), mtime=0))
     asked = [(case(seed), events) for seed, (events,) in answers.items()]
     asked += [item for seed, found in jobs.items() for item in zip(orders(tight(seed), seed), found, strict=True)]
-    assert not [found for drawn, events in asked for found in disagreements(drawn, events)]
+    assert not [found for drawn, events in asked for found in disagreements(drawn, events, minor)]

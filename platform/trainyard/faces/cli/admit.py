@@ -17,6 +17,7 @@ from trainyard.faces.cli._unrun_programs import verdicts_with_idle
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from trainyard.judge.admission.decided import Decider
     from trainyard.judge.admission.verdicts import Verdict
     from trainyard.specs import Cluster
 
@@ -117,21 +118,17 @@ def arithmetic(verdict: Verdict) -> Iterator[str]:
 
 def document(verdict: Verdict, clusters: Mapping[str, Cluster]) -> dict[str, object]:
     """Return a verdict as JSON has it."""
-    from trainyard.judge.admission.decided import deciders
+    from trainyard.judge.admission.decided import PLACER, deciders
     from trainyard.judge.admission.placed import document as machines
 
     ask, cluster = verdict.ask, clusters.get(verdict.cluster)
-    known = {decider.scheduler: decider for decider in deciders(cluster)} if cluster else {}
-    decider = known.get("volcano" if ask.gang else "kueue")
+    known = {decider.scheduler: plain(decider) for decider in deciders(cluster)} if cluster else {}
     return {
         "job": ask.name,
         "run": ask.run.run.name if ask.run else None,
         "cluster": verdict.cluster,
-        "scheduler": (
-            {"name": decider.scheduler, "release": decider.release, "decidedAs": decider.decided_as}
-            if decider
-            else None
-        ),
+        "scheduler": known.get("volcano" if ask.gang else "kueue"),
+        "placer": None if ask.gang else known.get(PLACER),
         "verdict": verdict.word,
         "detail": verdict.detail,
         "changes": verdict.changes,
@@ -139,3 +136,8 @@ def document(verdict: Verdict, clusters: Mapping[str, Cluster]) -> dict[str, obj
         "situations": verdict.situations,
         "machines": {name: machines(fit) for name, fit in verdict.machines.items()},
     }
+
+
+def plain(decider: Decider) -> dict[str, str]:
+    """Return a scheduler as JSON has it."""
+    return {"name": decider.scheduler, "release": decider.release, "decidedAs": decider.decided_as}

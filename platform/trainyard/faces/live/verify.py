@@ -80,7 +80,7 @@ def compare(cluster: str, manifests: Iterable[Manifest], judge: Judge, server: S
 
 def row(manifest: Manifest, judge: Judge, server: Server, made: set[str]) -> Row | None:
     """Return the difference on one object, None where both verdicts agree."""
-    kind = judge.catalog.lookup(*manifest.gvk)
+    kind = judge.catalog.lookup(*manifest.gvk, gates=judge.around.gates)
     if isinstance(kind, Missing):
         return Row(manifest.file, manifest.ref, "unknown", "not asked", kind.message)
     mine = judge.judge(manifest)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from trainyard.base.labels import HOSTNAME, NETWORKS, networks
+from trainyard.judge.admission import bound
 from trainyard.judge.admission.exclusive import apart, exclusive
 from trainyard.judge.admission.inventory import CLAIM, addresses
 from trainyard.judge.admission.job_workloads import Bidder
@@ -23,11 +24,13 @@ Object = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """One pod of a pod set, and the host that Kueue assigned it, if it did."""
+    """One pod of a pod set, the host that Kueue assigned it, if it did, and the group that it is bound with."""
 
     pod_set: str
     wanted: Wanted
     host: str | None
+    group: str = ""
+    """Empty where it is bound by itself."""
 
 
 def arrivals(bid: Bidder, answers: Sequence[Object], where: Site) -> Iterator[Arrival]:
@@ -54,6 +57,7 @@ def of_set(
     takes = taken_counts(bid, declared)
     alone = exclusive(made_by, called)
     around = where.around(namespace)
+    together = bound.group(owner, labels, where.cluster)
     known: dict[tuple[str, str], Wanted] = {}
     for index, domain in enumerate(domains(got)):
         host, selector = (domain[HOSTNAME], {}) if HOSTNAME in domain else (None, domain)
@@ -64,7 +68,7 @@ def of_set(
             more = {} if alone is None else {alone[1]: group}
             own = own if alone is None else apart(own, alone[0], alone[1], group)
             known[key] = Wanted(own, namespace, {**labels, **more}, takes, around)
-        yield Arrival(name, known[key], host)
+        yield Arrival(name, known[key], host, together)
 
 
 def flavored(spec: Object, flavors: Sequence[str], where: Site) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from trainyard.base.manifests import value_at
 from trainyard.judge.admission.inventory import channel
 from trainyard.judge.admission.site import Site
 from trainyard.render.operators.volcano import Volcano
+from trainyard.render.parts.gang import KIND as POD_GROUP
 from trainyard.upstream.kueue.requests.annotations import PREFERRED, REQUIRED, SLICE_LEVEL
 from trainyard.upstream.kueue.requests.jobs import NotMade, workloads
 from trainyard.upstream.workloads import Carrier, carrier_of
@@ -48,7 +49,7 @@ class Bidder(Protocol):
 
     @property
     def beside(self) -> Sequence[Object]:
-        """Other objects of the run that Kueue reads."""
+        """Other objects of the run that Kueue or another scheduler reads."""
 
     @property
     def why(self) -> str:
@@ -76,7 +77,7 @@ class Bid:
     owners: Sequence[Object] = ()
     """The object that each of the Workloads is made of."""
     beside: Sequence[Object] = ()
-    """Other objects of the run that Kueue reads: templates of claims."""
+    """Other objects of the run that Kueue or another scheduler reads: templates of claims, groups of pods."""
     why: str = ""
     gang: bool = False
     """Whether Volcano starts it: its one Workload is its pods in the same form."""
@@ -100,7 +101,7 @@ def keys(workloads: Iterable[Object]) -> list[str]:
 def bid(name: str, values: Collection[dict[str, Any]], there: Collection[Object], where: Site) -> Bid:
     """Return the Workloads of a run's objects; `there` are the other objects on the cluster."""
     beside = [channel(value) for value in values if value["kind"] == "ComputeDomain"]
-    beside += [value for value in values if value["kind"] == "ResourceClaimTemplate"]
+    beside += [value for value in values if value["kind"] in {"ResourceClaimTemplate", POD_GROUP}]
     others = [*there, *values, *beside]
     found, owners, kinds = list[Object](), list[Object](), list[str]()
     for value in values:

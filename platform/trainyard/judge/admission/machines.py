@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from trainyard.base.errors import SpecError
+from trainyard.judge.admission import bound
 from trainyard.judge.admission.arrivals import Arrival, arrivals
 from trainyard.judge.admission.inventory import per_host, together
 from trainyard.judge.admission.job_workloads import Bidder
@@ -16,7 +17,7 @@ from trainyard.upstream.kubelet import Invalid
 from trainyard.upstream.kubelet.kubelet import WELL_KNOWN
 from trainyard.upstream.pods.taints import Taint
 from trainyard.upstream.scheduler import Host, Nodes, Placed, State, Unplaced, Wanted
-from trainyard.upstream.scheduler.together import Together, prospects, put
+from trainyard.upstream.scheduler.together import LIKELY, Together, Way, prospects, put
 
 Answer = Mapping[str, Any]
 
@@ -46,7 +47,7 @@ class Machines:
         states: dict[str, State | None] = {}
         for name in where.cluster.pools:
             found = node(where.cluster, name)
-            states[name] = None if isinstance(found, Invalid) else State(found.kubelet.copy())
+            states[name] = None if isinstance(found, Invalid) else State(found.kubelet.copy(), where.cluster.minor)
         hosts = []
         for name, value in where.nodes.items():
             pool = where.pool_of(name)
@@ -93,13 +94,23 @@ class Machines:
         return sorted(found, key=lambda item: max(one.get("cycle", 0) for one in item[1]))
 
     def put(self, bid: Bidder, answers: Sequence[Answer]) -> Fit:
-        """Put the pods of a job on nodes; where a gang is bound at once or not at all, all of them or none."""
-        mark, there = self.nodes.mark(), self.coming(bid, answers)
-        found = fit(there, put(self.nodes, pods_of(there)))
-        if found.missing and self.where.cluster.gang is not None:
-            self.nodes.back(mark)
-            return replace(found, placed=())
-        return found
+        """Put the pods of a job on nodes."""
+        return self.bind(bid, self.coming(bid, answers))
+
+    def bind(self, bid: Bidder, there: Sequence[Arrival], way: Way = LIKELY) -> Fit:
+        """Put these pods of a job on nodes; of groups that are bound at once or not at all, enough of them or none."""
+        mark, groups = self.nodes.mark(), [arrival.group for arrival in there]
+        found = put(self.nodes, pods_of(there), way)
+        late = bound.unbound(bid, groups, [number for number, _ in found.placed])
+        if not late:
+            return fit(there, found)
+        self.nodes.back(mark)
+        others = [arrival for arrival in there if arrival.group not in late]
+        rest = fit(others, put(self.nodes, pods_of(others), way))
+        lacking = [(there[number], pod) for number, pod in found.missing if groups[number] in late]
+        waiting = Unplaced({bound.TOGETHER: len(self.nodes.hosts)})
+        lacking += [(there[number], waiting) for number, _ in found.placed if groups[number] in late]
+        return replace(rest, missing=(*lacking, *rest.missing))
 
     def _prospects(self, bid: Bidder, answers: Sequence[Answer]) -> Iterator[Fit]:
         there = self.coming(bid, answers)

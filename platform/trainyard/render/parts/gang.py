@@ -7,9 +7,13 @@ Facts: scheduler-plugins v0.34.7 pkg/coscheduling, apis/scheduling/v1alpha1; its
 
 from __future__ import annotations
 
+from typing import get_args
+
+from trainyard.base.versions import minor
 from trainyard.render.parts.pods import BY_KUEUE, Placing
 from trainyard.render.sizing import WORKER, Sizing
 from trainyard.specs import Cluster, Pool
+from trainyard.specs.models.cluster import Gate
 from trainyard.specs.releases.facts import lookup
 from trainyard.specs.run import Run
 
@@ -26,6 +30,9 @@ SCHEDULER = "scheduler-plugins-scheduler"
 VOLCANO = "volcano"
 """Volcano's scheduler, as pods name it."""
 
+NATIVE_SINCE = 37
+"""Minor release whose Jobs say that they are gangs (kubernetes v1.37.2 pkg/apis/batch/types.go)."""
+
 PATIENCE = 60
 """Seconds for which those that have a node keep it for the others; the chart's 10 are short for hundreds of pods."""
 
@@ -39,6 +46,12 @@ def least(run: Run, sizing: Sizing) -> dict[str, int]:
 def is_coscheduled(cluster: Cluster) -> bool:
     """Whether scheduler-plugins binds the gangs of a cluster, by a group and a label."""
     return cluster.gang == "coscheduling"
+
+
+def is_native(cluster: Cluster) -> bool:
+    """Whether kube-scheduler binds the gangs of plain Jobs on a cluster: its release knows them, its gates are on."""
+    known = minor(cluster.kubernetes) >= NATIVE_SINCE
+    return cluster.gang == "native" and known and {*get_args(Gate)} <= {*cluster.feature_gates}
 
 
 def native(run: Run, pods: int) -> dict[str, object]:

@@ -170,7 +170,7 @@ class Judge:
 
     def _judged(self, manifest: Manifest, old: dict[str, Any] | None) -> Judgement:
         """Return the verdict by the one definition that is served."""
-        found = self.catalog.lookup(*manifest.gvk)
+        found = self.catalog.lookup(*manifest.gvk, gates=self.around.gates)
         if isinstance(found, Missing):
             return self._unknown(manifest, found)
         preparation = Preparation(found, self.catalog.kubernetes, self.catalog.projects, self.around)

@@ -51,7 +51,7 @@ STUCK = ("explodes", "crashes")
 
 
 def _pods(kubelet: Kubelet, case: Case) -> Iterator[dict[str, Any]]:
-    stuck = False
+    stuck = unknown = False
     arrived: set[str] = set()
     for step in case.steps:
         if "remove" in step:
@@ -62,7 +62,7 @@ def _pods(kubelet: Kubelet, case: Case) -> Iterator[dict[str, Any]]:
                     kubelet.remove(name)
             continue
         try:
-            pod = Pod.read(step)
+            pod = Pod.read(step, release=kubelet.configuration.gates.minor)
         except ValueError as error:
             raise SpecError(f"pod cannot be read: {error}") from None
         arrived.add(pod.name)
@@ -70,6 +70,9 @@ def _pods(kubelet: Kubelet, case: Case) -> Iterator[dict[str, Any]]:
             yield {"pod": pod.name, "outcome": "invalid", "message": said}
         elif stuck:
             yield {"pod": pod.name, "outcome": "unreached"}
+        elif unknown or kubelet.serves_whole(pod):
+            unknown = True
+            yield {"pod": pod.name, "outcome": "unknown"}
         else:
             decision = kubelet.admit(step)
             stuck = decision.stuck

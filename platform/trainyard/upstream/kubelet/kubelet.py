@@ -23,6 +23,9 @@ from trainyard.upstream.pods.pod import Pod, QoS
 WELL_KNOWN = {"kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
 """Labels that every node has beside its name."""
 
+WHOLE_PODS = "PodLevelResourceManagers"
+"""Gate of 1.36 and later with which the managers give CPUs and memory to pods that have resources of their own."""
+
 
 @dataclass(frozen=True)
 class Decision:
@@ -108,6 +111,12 @@ class Kubelet:
                 self.managers.started(judged)
         return Decision(outcome, judged.qos, tuple(against), tuple(one_pod.name for one_pod in ended))
 
+    def serves_whole(self, pod: Pod) -> bool:
+        """Whether static managers serve a pod by its own resources, which is not restated: a gate, off by default."""
+        gates, static = self.configuration.gates, self.settings.static_cpus or self.settings.static_memory
+        known = static and WHOLE_PODS in gates.known and gates.on(WHOLE_PODS)
+        return known and pod.guaranteed and pod.asks_as_a_whole
+
     def remove(self, name: str) -> None:
         """End all pods of a name; the name of none changes nothing."""
         for pod in [one_pod for one_pod in self.pods if one_pod.name == name]:
@@ -117,7 +126,7 @@ class Kubelet:
         """Return the pod of a manifest; where it has no UID, pods of one name are told apart by their number."""
         name = (value.get("metadata") or {}).get("name") or ""
         self._arrivals[name] += 1
-        return Pod.read(value, uid=f"{name}/{self._arrivals[name]}")
+        return Pod.read(value, uid=f"{name}/{self._arrivals[name]}", release=self.configuration.gates.minor)
 
     def _decide(self, pod: Pod) -> tuple[Outcome, list[Pod]]:
         outcome = self.managers.admit(pod)

@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_UP, Decimal
 from functools import cached_property, lru_cache
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from trainyard.base.quantities import Quantity
+from trainyard.base.versions import minor
 from trainyard.upstream.pods.demand import (
     Container,
     Resources,
@@ -33,6 +34,17 @@ ALWAYS = "Always"
 
 KINDS = ("initContainers", "containers")
 """Fields of a pod with containers, in the order in which these start."""
+
+RELEASE: Final = "1.35"
+"""The release of pods of which nobody says one."""
+
+WHOLE: Final = 37
+"""Minor from which limits of a pod as a whole follow from its containers, and its requests also where it has no limits.
+
+Empty resources of a pod are none from then on. Sources: kubernetes v1.37.2 pkg/api/pod/util.go
+DefaultPodLevelResources, pkg/apis/core/v1/helper/qos/qos.go; the gates PodLevelResourcesFixDefaulting and
+PodLevelResourcesFixKubeletQOSClass are on.
+"""
 
 FINEST = Decimal("0.001")
 """Amounts of a pod are rounded up to thousandths (kubernetes v1.35 core/v1/defaults.go SetDefaults_ResourceList)."""
@@ -82,7 +94,7 @@ class Pod:
     limits: Resources = field(default_factory=dict)
     """Pod-level limits, empty where there are none."""
     pod_level: bool = False
-    """Whether the pod has resources of its own (`spec.resources`), even empty ones."""
+    """Whether the pod's class follows from resources of its own (`spec.resources`); until 1.36 from empty ones too."""
     overhead: Resources = field(default_factory=dict)
     priority: int | None = None
     static: bool = False
@@ -99,15 +111,18 @@ class Pod:
         return Pod.read({"spec": spec}, read=parse_if_valid)
 
     @staticmethod
-    def read(value: Mapping[str, Any], *, uid: str | None = None, read: Read = parse_stored) -> Pod:
-        """Return the pod of a manifest, which is taken to be one that decodes.
+    def read(
+        value: Mapping[str, Any], *, uid: str | None = None, read: Read = parse_stored, release: str = RELEASE
+    ) -> Pod:
+        """Return the pod of a manifest, which is taken to be one that decodes, as Kubernetes of a release reads it.
 
         A pod of no UID gets the one given, or its name. Raises ValueError for a quantity that is none.
         """
         metadata, spec, status = (value.get(key) or {} for key in ("metadata", "spec", "status"))
         containers = tuple(map(_with_requests, containers_of(spec, read)))
         own = spec.get("resources")
-        requests, limits = pod_level(containers, amounts_of(own, "requests", read), amounts_of(own, "limits", read))
+        written = amounts_of(own, "requests", read), amounts_of(own, "limits", read)
+        requests, limits = pod_level(containers, *written, release=release)
         name = metadata.get("name") or ""
         return Pod(
             name=name,
@@ -115,7 +130,7 @@ class Pod:
             uid=metadata.get("uid") or (name if uid is None else uid),
             requests=requests,
             limits=limits,
-            pod_level=own is not None,
+            pod_level=any(map(is_pod_level, (*requests, *limits))) if is_whole(release) else own is not None,
             overhead=amounts_of(spec, "overhead", read),
             priority=spec.get("priority"),
             static=_is_static(metadata.get("annotations") or {}),
@@ -237,10 +252,22 @@ def _with_requests(container: Container) -> Container:
     return replace(container, requests={**container.limits, **container.requests})
 
 
-def pod_level(containers: Sequence[Container], requests: Resources, limits: Resources) -> tuple[Resources, Resources]:
+def is_whole(release: str) -> bool:
+    """Whether a release gives a pod as a whole all that follows from its containers."""
+    return minor(release) >= WHOLE
+
+
+def pod_level(
+    containers: Sequence[Container], requests: Resources, limits: Resources, *, release: str = RELEASE
+) -> tuple[Resources, Resources]:
     """Return requests and limits of a pod as a whole with their defaults, given those that are written."""
+    if is_whole(release) and not requests and not limits:
+        return requests, limits
     limits = _huge_page_limits(containers, requests, limits)
-    return _pod_requests(containers, requests, limits), limits
+    if not is_whole(release):
+        return _pod_requests(containers, requests, limits), limits
+    requests = _with_those_of_containers(containers, requests, limits)
+    return requests, _with_limits_of_containers(containers, requests, limits)
 
 
 def _huge_page_limits(containers: Sequence[Container], requests: Resources, limits: Resources) -> Resources:
@@ -253,8 +280,10 @@ def _huge_page_limits(containers: Sequence[Container], requests: Resources, limi
 
 def _pod_requests(containers: Sequence[Container], requests: Resources, limits: Resources) -> Resources:
     """Return pod-level requests: as written, else of all containers, else as the limits (defaultPodRequests)."""
-    if not limits:
-        return requests
+    return _with_those_of_containers(containers, requests, limits) if limits else requests
+
+
+def _with_those_of_containers(containers: Sequence[Container], requests: Resources, limits: Resources) -> Resources:
     own = at_one_time(containers, requests_of)
     out = dict(requests)
     for name in (CPU, MEMORY):
@@ -264,6 +293,17 @@ def _pod_requests(containers: Sequence[Container], requests: Resources, limits: 
         if is_pod_level(name):
             out.setdefault(name, amount)
     return out
+
+
+def _with_limits_of_containers(containers: Sequence[Container], requests: Resources, limits: Resources) -> Resources:
+    """Return pod-level limits with those that all containers have, at least as much as the pod requests."""
+    own = at_one_time(containers, limits_of)
+    found = {
+        name: max(own[name], amount)
+        for name, amount in requests.items()
+        if is_pod_level(name) and all(name in container.limits for container in containers)
+    }
+    return {**found, **limits}
 
 
 def _compute(amounts: Resources) -> dict[str, Quantity]:

@@ -12,6 +12,7 @@ from trainyard.upstream.kubelet import Decision, Kubelet, Refused
 from trainyard.upstream.kubelet.predicates import PORTS, amount_of
 from trainyard.upstream.pods.demand import add_amounts
 from trainyard.upstream.pods.taints import Taint
+from trainyard.upstream.scheduler.releases import RELEASE, decided_as
 from trainyard.upstream.scheduler.wanted import Wanted, assumed_amounts
 
 
@@ -40,9 +41,10 @@ class Step:
 class State:
     """A node whatever its name, with the pods that it has taken in this order."""
 
-    def __init__(self, kubelet: Kubelet) -> None:
-        """Take a kubelet that nobody else changes."""
+    def __init__(self, kubelet: Kubelet, release: str = RELEASE) -> None:
+        """Take a kubelet that nobody else changes, and the release of Kubernetes whose scheduler looks at the node."""
         self.kubelet = kubelet
+        self.minor = decided_as(release)
         self._steps: dict[str, Step] = {}
         self._free: dict[str, int] = {}
         self.scores: dict[str, int] = {}
@@ -55,7 +57,7 @@ class State:
             kubelet = self.kubelet.copy()
             decision = kubelet.admit(wanted.manifest)
             starts = decision.admitted and not decision.unschedulable
-            found = self._steps[wanted.form] = Step(decision, State(kubelet) if starts else None)
+            found = self._steps[wanted.form] = Step(decision, State(kubelet, self.minor) if starts else None)
         return found
 
     def free(self, resource: str) -> int:

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from trainyard.base.labels import HOSTNAME
+from trainyard.upstream.kubelet.releases import is_since
 from trainyard.upstream.pods.resources import CPU, MEMORY
 from trainyard.upstream.pods.selection import affinity_of, meets_term
 from trainyard.upstream.scheduler.hosts import Host, State
 from trainyard.upstream.scheduler.neighbours import Term, alike, is_included, matches, pairs
+from trainyard.upstream.scheduler.releases import BALANCED
 from trainyard.upstream.scheduler.wanted import Wanted
 
 MOST = 100
@@ -39,7 +41,7 @@ def least(state: State, wanted: Wanted) -> int:
     offered = [state.offered(name) for name in (CPU, MEMORY)]
     found = [
         MOST * max(0, there - taken - own) // there
-        for there, taken, own in zip(offered, state.assumed, wanted.assumed, strict=True)
+        for there, taken, own in zip(offered, state.assumed, wanted.assumed(state.minor), strict=True)
         if there
     ]
     return sum(found) // len(found) if found else 0
@@ -47,12 +49,21 @@ def least(state: State, wanted: Wanted) -> int:
 
 def even(state: State, wanted: Wanted) -> int:
     """Return how alike the parts of CPUs and memory are that are taken then; nothing for a pod that asks for none."""
-    if not any(wanted.amount(name) for name in (CPU, MEMORY)):
+    amounts = {name: wanted.amount(name) for name in (CPU, MEMORY)}
+    if not any(amounts.values()):
         return 0
+    there = evenness(state, amounts)
+    if not is_since(state.minor, BALANCED):
+        return there
+    return MOST // 2 + (MOST // 2 + there - evenness(state, {})) // 2
+
+
+def evenness(state: State, more: Mapping[str, int]) -> int:
+    """Return how alike the parts of CPUs and memory are that are taken on a node, with so much more of them."""
     taken = [
-        min(1.0, (there - state.free(name) + wanted.amount(name)) / there)
+        min(1.0, (offered - state.free(name) + more.get(name, 0)) / offered)
         for name in (CPU, MEMORY)
-        if (there := state.offered(name))
+        if (offered := state.offered(name))
     ]
     return int((1 - (abs(taken[0] - taken[1]) / 2 if len(taken) == 2 else 0.0)) * MOST)
 

@@ -13,6 +13,7 @@ from trainyard.base.quantities import Quantity
 from trainyard.upstream.kubelet import Pod, forms
 from trainyard.upstream.kubelet.predicates import amount_of, is_device
 from trainyard.upstream.pods.demand import pod_requests, requests_of
+from trainyard.upstream.pods.pod import WHOLE, is_whole
 from trainyard.upstream.pods.resources import CPU, MEMORY
 from trainyard.upstream.pods.selection import affinity_of, has_labels, meets, required_of
 from trainyard.upstream.pods.taints import Taint, Toleration, untolerated_taint
@@ -78,10 +79,17 @@ class Wanted:
         """Return how much of a resource it asks for, in thousandths of CPUs, bytes or pieces."""
         return amount_of(self.pod.asked, resource)
 
+    def assumed(self, release: str) -> tuple[int, int]:
+        """Return the CPUs in thousandths and the bytes that the scheduler of a release thinks it uses."""
+        return self._assumed_whole if is_whole(release) and self.spec.get("resources") else self._assumed
+
     @cached_property
-    def assumed(self) -> tuple[int, int]:
-        """The CPUs in thousandths and the bytes that the scheduler thinks it uses."""
+    def _assumed(self) -> tuple[int, int]:
         return assumed_amounts(self.pod)
+
+    @cached_property
+    def _assumed_whole(self) -> tuple[int, int]:
+        return assumed_amounts(Pod.read(self.manifest, release=f"1.{WHOLE}"))
 
     @cached_property
     def filter(self) -> str:

@@ -12,14 +12,12 @@ from trainyard.base.versions import minor
 from trainyard.judge.preflight.subjects import CLUSTER
 from trainyard.render.operators.kueue import Kueue, configuration
 from trainyard.render.operators.kueue_conflicts import CONFIGURATION
+from trainyard.render.parts.gang import NATIVE_SINCE
 from trainyard.specs import Cluster, Queue
 from trainyard.specs.models.cluster import Gate
 from trainyard.specs.releases.facts import lookup
 from trainyard.specs.sources import Source
 from trainyard.upstream.workloads import carriers
-
-NATIVE_SINCE = 37
-"""Minor release whose Jobs say that they are gangs (kubernetes v1.37.2 pkg/apis/batch/types.go)."""
 
 PROPORTION = "volcano v1.14.1 pkg/scheduler/plugins/proportion/proportion.go"
 

@@ -44,11 +44,14 @@ class Catalog:
     """The same with other definitions of `doubtful` kinds, which inputs describe in several ways."""
     doubtful: frozenset[tuple[str, str]] = frozenset()
 
-    def lookup(self, group: str, version: str, kind: str) -> Kind | Missing:
-        """Return the served kind, or why there is none; `group` of core kinds is empty."""
+    def lookup(self, group: str, version: str, kind: str, gates: Collection[str] = ()) -> Kind | Missing:
+        """Return the served kind, or why there is none; `group` of core kinds is empty.
+
+        `gates` are feature gates that are on although they are off by default.
+        """
         versions = self.kinds.get((group, kind), {})
         found = versions.get(version)
-        if found is not None and found.served:
+        if found is not None and (found.served or found.gate in gates):
             return found
         asked = group, version, kind
         if asked not in self._missing:
@@ -94,6 +97,8 @@ class Catalog:
 
     def _why(self, group: str, version: str, kind: str, versions: Mapping[str, Kind]) -> str:
         label = f"{group}/{version} {kind}" if group else f"{version} {kind}"
+        if version in versions and (gate := versions[version].gate):
+            return f"kind {label!r} needs the feature gate {gate} and --runtime-config={group}/{version}=true"
         if versions:
             served = ", ".join(sorted(one_kind.version for one_kind in versions.values() if one_kind.served)) or "none"
             known = "no longer served" if version in versions else "not a version of it"

@@ -110,6 +110,8 @@ class Definition:
     """Whether `status` is a subresource: then it is dropped on create and update."""
     scale: Mapping[str, str] | None = None
     """Paths of the scale subresource, in the CRD's words."""
+    gate: str = ""
+    """The feature gate, off by default, with which a server serves it; empty where it needs none."""
 
 
 def is_crd(document: object) -> bool:

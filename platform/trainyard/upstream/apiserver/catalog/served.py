@@ -36,6 +36,8 @@ class Kind:
     deprecated: str | None = None
     status: bool = False
     scale: Mapping[str, str] | None = None
+    gate: str = ""
+    """The feature gate, off by default, with which a server serves it; empty where it needs none."""
 
     @property
     def api_version(self) -> str:

@@ -51,7 +51,7 @@ _UPDATABLE = frozenset(
 
 def default(value: Object, minor: int) -> None:
     """Default a Pod."""
-    set_pod(value)
+    set_pod(value, minor)
     if (spec := child(value, "spec")) is not None:
         drop_disabled(spec, minor)
 

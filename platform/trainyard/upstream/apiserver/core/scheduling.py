@@ -1,4 +1,4 @@
-"""PriorityClasses, the one kind of scheduling.k8s.io: values that are free to take, and that they stay.
+"""PriorityClasses of scheduling.k8s.io: values that are free to take, and that they stay.
 
 Source: k8s.io/kubernetes v1.35.4 pkg/apis/scheduling/validation/validation.go and pkg/apis/scheduling/v1/defaults.go.
 """

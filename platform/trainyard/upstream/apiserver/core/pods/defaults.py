@@ -25,7 +25,7 @@ def set_template(template: Object) -> None:
     set_spec(template["spec"])
 
 
-def set_pod(pod: Object) -> None:
+def set_pod(pod: Object, minor: int) -> None:
     """Fill in the defaults of a Pod, which also copies limits to requests."""
     if (spec := child(pod, "spec")) is None:
         return
@@ -39,7 +39,7 @@ def set_pod(pod: Object) -> None:
             if resources := child(container, "resources"):
                 _copy_limits(resources)
     if resources := child(spec, "resources"):
-        _set_pod_resources(spec, resources)
+        _set_pod_resources(spec, resources, minor)
     fill_absent(spec, "enableServiceLinks", True)
 
 
@@ -53,10 +53,12 @@ def _copy_limits(resources: Object) -> None:
             resources["requests"].setdefault(name, value)
 
 
-def _set_pod_resources(spec: Object, resources: Object) -> None:
+def _set_pod_resources(spec: Object, resources: Object, minor: int) -> None:
     containers = tuple(containers_of(spec, parse_if_valid))
     written = (amounts_of(resources, kind, parse_if_valid) for kind in ("requests", "limits"))
-    for kind, amounts in zip(("requests", "limits"), pod_level(containers, *written), strict=True):
+    for kind, amounts in zip(
+        ("requests", "limits"), pod_level(containers, *written, release=f"1.{minor}"), strict=True
+    ):
         if amounts:
             fill_absent(resources, kind, {})
         for name, amount in amounts.items() if type(resources.get(kind)) is dict else ():
