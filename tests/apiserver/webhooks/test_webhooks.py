@@ -23,11 +23,11 @@ PROJECTS = {
     "kueue": "0.19.2",
     "jobset": "0.12.0",
     "trainer": "2.3.0",
-    "mpi-operator": "0.8.0",
+    "mpi-operator": "0.8.2",
     "training-operator": "1.9.4",
     "kuberay": "1.6.2",
-    "lws": "0.10.0",
-    "volcano": "1.14.4",
+    "lws": "0.9.0",
+    "volcano": "1.14.1",
     "appwrapper": None,
 }
 SAMPLE = 9
