@@ -58,9 +58,12 @@ OFF = frozenset(
 )
 
 BEGUN = {
+    "ElasticJobsViaWorkloadSlices": "0",
     **dict.fromkeys(
-        ("ElasticJobsViaWorkloadSlices", "SchedulingEquivalenceHashing", "TASHandleOverlappingFlavors"), "0"
+        ("FairSharingPreemptWithinNominal", "SchedulerTimestampPreemptionBuffer", "SchedulingEquivalenceHashing"),
+        "0.16.3",
     ),
+    "TASHandleOverlappingFlavors": "0.16.9",
     **dict.fromkeys(("AdmissionGatedBy", "SkipReassignmentForPodOwnedWorkloads", "TASMultiLayerTopology"), "0.17"),
     **dict.fromkeys(("ElasticJobsViaWorkloadSlicesWithTAS", "PriorityBoost"), "0.17"),
     **dict.fromkeys(("ConcurrentAdmission", "PrioritizePreemptorWorkloads", "QuotaCheckStrategy"), "0.18"),
