@@ -54,8 +54,8 @@ def check_tree(review: Review, above: Object | None) -> Iterator[Problem]:
             return
         yield from _check_ancestors(review.spec, line)
         siblings = [queue for queue in _children(review, name_of(above)) if name_of(queue) != review.name]
-        if child_spec := inner(above, "spec"):
-            yield from _check_sums(child_spec, [*siblings, review.value])
+        if "spec" in above:  # Volcano's queue called default is there, also where nobody knows what it says
+            yield from _check_sums(inner(above, "spec"), [*siblings, review.value])
     children = _children(review, review.name)
     if children:
         yield from _check_descendants(review, children)
