@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from trainyard.base.findings import Finding, Location, did_you_mean
-from trainyard.base.versions import begun
+from trainyard.base.versions import begun, exact
 from trainyard.upstream.apiserver.catalog import crd
 from trainyard.upstream.apiserver.catalog.overlap import Clash, compare, origin, prefer, served_twice
 from trainyard.upstream.apiserver.catalog.releases import CORE, Choice, Shelf, choose
@@ -137,6 +137,12 @@ def is_beneath(group: str, other: str) -> bool:
     return other.count(".") > 0 and other not in SHARED and group.endswith(f".{other}")
 
 
+def is_line(said: str, known: Collection[str]) -> bool:
+    """Whether somebody named a line, such as 1.14, and not a release: the newest that is known stands for it."""
+    newest = begun(said, known)
+    return newest is not None and not exact(said, newest)
+
+
 def load(
     folder: Path,
     *,
@@ -176,7 +182,5 @@ def load(
     findings += [served_twice(pair, found, where) for pair, found in clashes.items()]
     installed = {choice.project: choice.release for choice in chosen if choice.project != CORE}
     named = {**(projects or {}), **(declared or {})}
-    told = {
-        name: release for name, release in named.items() if release and begun(release, shelf.releases(name)) is None
-    }
+    told = {name: said for name, said in named.items() if said and not is_line(said, shelf.releases(name))}
     return Catalog(minor.release if minor else "", installed, kinds, shelf, declared=told), findings
