@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import get_args
 
 from trainyard.base.versions import exact
 from trainyard.render.operators.install import sites
 from trainyard.specs import Cluster, Scheduler
-from trainyard.specs.releases import releases
+from trainyard.specs.releases import foreign_hooks, releases
 
 
 @dataclass(frozen=True)
@@ -43,14 +43,3 @@ def stand_ins(cluster: Cluster) -> list[str]:
     """Return in words which releases on a cluster are decided as another, and whose webhooks are."""
     decided = [str(decider) for decider in deciders(cluster) if not decider.is_same]
     return [*decided, *foreign_hooks({site.name: site.version for site in sites(cluster)})]
-
-
-def foreign_hooks(installed: Mapping[str, str]) -> list[str]:
-    """Return in words whose webhooks were never compared, and of which release ours are, for releases by operator."""
-    found = []
-    for name, version in sorted(installed.items()):
-        facts = releases().get(name)
-        instead = facts.hooks_as(version) if facts is not None else None
-        if instead is not None and not exact(version, instead):
-            found.append(f"webhooks of {name} {version} are judged as those of {instead}")
-    return found

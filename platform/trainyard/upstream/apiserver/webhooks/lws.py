@@ -95,7 +95,7 @@ def check_roles(review: Review) -> Iterator[Problem]:
 
 
 def _check_scaling(review: Review) -> Iterator[Problem]:
-    """Yield what roles that others scale do not go with: names that become too long, and several slices."""
+    """Yield the names of roles that others scale, where a scaler's would be too long, and slices beside such roles."""
     scaled = [
         (index, role)
         for index, role in each(review.spec, "roles")

@@ -40,7 +40,7 @@ def version_of(written: str) -> tuple[int, ...] | None:
 def check_options(
     spec: Object, environment: Mapping[str, object], path: Path, rule: Rule, gates: frozenset[str]
 ) -> Iterator[Problem]:
-    """Yield what a cluster's specification may not say since 1.7; `environment` is that of the head's Ray container."""
+    """Yield the fields that a cluster may not have since 1.7; `environment` is that of the head's Ray container."""
     for field, gate in _GATED.items():
         if spec.get(field) is not None and gate not in gates:
             yield rule.forbidden((*path, field), _OFF.format(gate))

@@ -28,7 +28,7 @@ def parent_of(queue: Object) -> str:
     return text(inner(queue, "spec"), "parent")
 
 
-def listed(spec: Object, kind: str) -> Object:
+def amounts_of(spec: Object, kind: str) -> Object:
     """Return the amounts of one of `RESOURCES`."""
     return inner(spec, "guarantee", "resource") if kind == "guarantee" else inner(spec, kind)
 
@@ -62,7 +62,7 @@ def lacks(have: Amounts, wanted: Amounts) -> str | None:
 def check_quantities(spec: Object) -> Iterator[Problem]:
     """Yield amounts that are negative, or parts of what can only be whole."""
     for kind in RESOURCES:
-        for name, amount in listed(spec, kind).items():
+        for name, amount in amounts_of(spec, kind).items():
             value = nanos(amount) or 0
             if value < 0:
                 yield QUEUE.invalid((*path_of(kind), name), amount, "must be greater than or equal to 0")

@@ -19,10 +19,10 @@ from trainyard.upstream.apiserver.webhooks.volcano.amounts import (
     QUEUE,
     RESOURCES,
     Amounts,
+    amounts_of,
     check_quantities,
     counted,
     lacks,
-    listed,
     parent_of,
     path_of,
 )
@@ -102,19 +102,19 @@ def check_queue(review: Review) -> Iterator[Problem]:
 
 def _check_root(review: Review) -> Iterator[Problem]:
     for kind in RESOURCES:
-        if differs(listed(review.spec, kind), listed(review.old_spec, kind), "hard"):
+        if differs(amounts_of(review.spec, kind), amounts_of(review.old_spec, kind), "hard"):
             yield QUEUE.forbidden(path_of(kind), "the amounts of the root queue cannot be changed")
 
 
 def _resources_changed(review: Review) -> bool:
     if review.old is None or text(review.spec, "parent") != text(review.old_spec, "parent"):
         return True
-    return any(differs(listed(review.spec, kind), listed(review.old_spec, kind), "hard") for kind in RESOURCES)
+    return any(differs(amounts_of(review.spec, kind), amounts_of(review.old_spec, kind), "hard") for kind in RESOURCES)
 
 
 def _check_amounts(spec: Object) -> Iterator[Problem]:
     yield from check_quantities(spec)
-    capability, deserved, guarantee = (counted(listed(spec, kind)) for kind in RESOURCES)
+    capability, deserved, guarantee = (counted(amounts_of(spec, kind)) for kind in RESOURCES)
     if inner(spec, "capability"):
         if lacking := lacks(capability, deserved):
             yield QUEUE.invalid(
@@ -124,9 +124,9 @@ def _check_amounts(spec: Object) -> Iterator[Problem]:
         if lacking := lacks(capability, guarantee):
             yield QUEUE.invalid((*path_of("guarantee"), lacking), guarantee.get(lacking), "exceeds the capability")
             return
-    if listed(spec, "guarantee") and (lacking := lacks(deserved, guarantee)):
+    if amounts_of(spec, "guarantee") and (lacking := lacks(deserved, guarantee)):
         yield QUEUE.invalid(
-            (*path_of("guarantee"), lacking), listed(spec, "guarantee").get(lacking), "exceeds the deserved amount"
+            (*path_of("guarantee"), lacking), amounts_of(spec, "guarantee").get(lacking), "exceeds the deserved amount"
         )
 
 
@@ -179,9 +179,9 @@ def _check_limits(spec: Object, children: list[Object], path: Path) -> Iterator[
     for kind in ("guarantee", "deserved"):
         total: Amounts = {}
         for queue in children:
-            for name, amount in counted(listed(inner(queue, "spec"), kind)).items():
+            for name, amount in counted(amounts_of(inner(queue, "spec"), kind)).items():
                 total[name] = total.get(name, 0) + amount
-        limit = listed(spec, kind) or inner(spec, "capability")
+        limit = amounts_of(spec, kind) or inner(spec, "capability")
         if limit and (lacking := lacks(counted(limit), total)):
             yield QUEUE.invalid((*path, kind), lacking, f"all children together exceed the parent's {kind}")
             return

@@ -15,10 +15,10 @@ from trainyard.upstream.apiserver.webhooks.volcano.amounts import (
     GROUP_OF_QUEUES,
     QUEUE,
     Amounts,
+    amounts_of,
     check_quantities,
     counted,
     lacks,
-    listed,
     parent_of,
     path_of,
 )
@@ -32,7 +32,7 @@ _SPEC: Path = ("spec",)
 def check_each_amount(spec: Object) -> Iterator[Problem]:
     """Yield amounts that are no guarantee ≤ deserved ≤ capability; a resource without a capability is not limited."""
     yield from check_quantities(spec)
-    capability, deserved, guarantee = (listed(spec, kind) for kind in ("capability", "deserved", "guarantee"))
+    capability, deserved, guarantee = (amounts_of(spec, kind) for kind in ("capability", "deserved", "guarantee"))
     for name, amount in guarantee.items():
         if name not in deserved:
             yield QUEUE.required((*path_of("deserved"), name), f"must be at least the guarantee of {amount}")
@@ -44,7 +44,7 @@ def check_each_amount(spec: Object) -> Iterator[Problem]:
 
 
 def check_tree(review: Review, above: Object | None) -> Iterator[Problem]:
-    """Yield what a queue has too much of, or too little, among the queues that are known; `above` is its parent."""
+    """Yield the amounts that do not fit those of the queues above and below that are known; `above` is the parent."""
     moved = review.old is None or text(review.spec, "parent") != text(review.old_spec, "parent")
     if above is not None:
         line = list(_ancestors(review, above))
@@ -107,13 +107,13 @@ def _most(review: Review, queue: Object, name: str, seen: frozenset[str]) -> int
 
 
 def _check_sums(spec: Object, children: list[Object]) -> Iterator[Problem]:
-    """Yield what children deserve or are guaranteed beyond their parent, which without an amount has none to give."""
+    """Yield the amounts of children that exceed those of their parent together; without one it has none to give."""
     for kind in ("guarantee", "deserved"):
         total: Amounts = {}
         for queue in children:
-            for name, amount in counted(listed(inner(queue, "spec"), kind)).items():
+            for name, amount in counted(amounts_of(inner(queue, "spec"), kind)).items():
                 total[name] = total.get(name, 0) + amount
-        if lacking := lacks(counted(listed(spec, kind)), total):
+        if lacking := lacks(counted(amounts_of(spec, kind)), total):
             detail = f"all children together exceed the {kind} of {lacking} of their parent"
             yield QUEUE.invalid((*_SPEC, kind), None, detail)
             return
