@@ -10,6 +10,7 @@ import yaml
 
 from conftest import ROOT, TESTS
 from oracles import build, components, minors, older
+from trainyard.specs.releases import releases as facts
 from trainyard.upstream.kubelet.releases import MEASURED
 
 TABLE = TESTS / "recordings.yaml"
@@ -77,9 +78,10 @@ def releases():
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row["oracle"] != LIBRARY], ids=name)
 def test_releases_are_those_that_are_built(row):
-    """Whoever asks again, asks the release that answered."""
+    """Whoever asks again, asks the release that answered; without a command it is one whose webhooks were compared."""
     for project, said in row["releases"].items():
-        assert set(said if isinstance(said, list) else [said]) <= releases()[project], project
+        hooked = set(facts()[project].hooks) if "record" not in row and project in facts() else set()
+        assert set(said if isinstance(said, list) else [said]) <= releases()[project] | hooked, project
     if row["oracle"] == "kubelet":
         said = row["releases"]["kubernetes"]
         assert set(said if isinstance(said, list) else [said]) <= {build.release("kubelet"), *minors.releases()}

@@ -23,6 +23,9 @@ release answered, alone or with others. *By chance* are those of a comparison th
 we decide otherwise. *Types by chance* are objects that an API server judged by the definitions of this release. Types
 without that number were compared with others, among the cases of Kubernetes.
 
+*Webhooks by chance* are objects of which the webhooks and controllers of this release said whether they take them;
+*read* stands where their sources were compared. Where nothing stands there, they are judged as those of the nearest.
+
 - *asked*: the release itself answered.
 - *decided as* another: webhooks, controllers and schedulers of that release answered, and ours are those. API types are
   of the release itself.
@@ -54,8 +57,8 @@ def held_table(root: Path, known: Mapping[str, Facts]) -> Iterator[str]:
     yield from (
         HELD,
         "",
-        "| project | release | how | recorded | by chance | types by chance |",
-        "|---|---|---|---|---|---|",
+        "| project | release | how | recorded | by chance | webhooks by chance | types by chance |",
+        "|---|---|---|---|---|---|---|",
     )
     for project in projects:
         yield from of_project(project, known.get(project), shelf, cases, typed.get(project, {}))
@@ -74,18 +77,22 @@ def of_project(project: str, facts: Facts | None, shelf: Shelf, cases: Cases, lo
     typed, asked = shelf.releases(project), cases.get(project, Counter())
     if project == CORE:
         asked = by_line(asked)
-    compared = facts.compared if facts else {}
-    for release in sorted({*typed, *(facts.releases if facts else ()), *asked, *compared}, key=order, reverse=True):
+    compared, hooks = (facts.compared, facts.hooks) if facts else ({}, {})
+    told = {*typed, *(facts.releases if facts else ()), *asked, *compared, *hooks}
+    for release in sorted(told, key=order, reverse=True):
         chance = compared.get(release)
         by_chance = f"{chance.cases:,}, {chance.differ} otherwise" if chance else ""
         count = f"{asked[release]:,}" if release in asked else ""
-        answered = {*asked, *compared}
+        hook = hooks.get(release)
+        judged_hooks = f"{hook.cases:,}, {hook.differ} otherwise" if hook and hook.cases else "read" if hook else ""
+        answered = {*asked, *compared, *(name for name, one in hooks.items() if one.cases)}
         how = "asked" if release in answered else f"decided as {nearest(release, answered)}" if answered else ""
         how = how or ("types" if typed else "facts")
         known = release in typed or (facts is not None and release in facts.releases)
         judged = lock.get(release, {}).get("asked")
         types = f"{judged['cases']:,}, {judged['differ']} otherwise" if judged else ""
-        yield f"| {project} | {release}{'' if known else ' (not offered)'} | {how} | {count} | {by_chance} | {types} |"
+        offered = release if known else f"{release} (not offered)"
+        yield f"| {project} | {offered} | {how} | {count} | {by_chance} | {judged_hooks} | {types} |"
 
 
 def core_table(root: Path, minors: Mapping[str, int]) -> Iterator[str]:

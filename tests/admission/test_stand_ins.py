@@ -20,8 +20,9 @@ SAID = {
     "0.19.2": [],
     "0.18.6": [],
     "v0.19.2": [],
-    "0.20.0": ["Kueue 0.20.0 is decided as 0.19.2"],
-    "0.18.2": ["Kueue 0.18.2 is decided as 0.18.6"],
+    "0.20.0": ["Kueue 0.20.0 is decided as 0.19.2", "webhooks of kueue 0.20.0 are checked as those of 0.19.2"],
+    "0.18.2": ["Kueue 0.18.2 is decided as 0.18.6", "webhooks of kueue 0.18.2 are checked as those of 0.18.6"],
+    "0.16.2": ["webhooks of kueue 0.16.2 are checked as those of 0.18.6"],
 }
 
 

@@ -54,7 +54,7 @@ def test_what_a_release_of_kubernetes_changes():
     said = call(ROOT, "releases", "kubernetes").stdout
     assert "changes in 1.37:" in said
     assert "ignored   Job spec.scheduling: the gate is alpha and off" in said
-    assert "changes in" not in call(ROOT, "releases", "lws").stdout
+    assert "changes in" not in call(ROOT, "releases", "appwrapper").stdout
     (found,) = json.loads(call(ROOT, "releases", "kubernetes", "-o", "json").stdout)
     newest, *older = found["releases"]
     assert {change["word"] for change in newest["changes"]} == set(get_args(OfServers))

@@ -210,6 +210,7 @@ MAY = {
     "upstream/apiserver/webhooks/lws.py": "rules about the template of a LeaderWorkerSet",
     "upstream/apiserver/webhooks/mpi_operator.py": "rules about an MPIJob's launcher and workers",
     "upstream/apiserver/webhooks/raydeletion.py": "rules about a RayJob's cluster",
+    "upstream/apiserver/webhooks/rayoptions.py": "rules about the options of a Ray cluster",
     "upstream/apiserver/webhooks/rewritten.py": "names of Go's fields, wherever they stand",
     "upstream/apiserver/webhooks/trainer.py": "a runtime's jobs put together with a TrainJob's patches",
     "upstream/kueue/requests/jobs": "what Kueue makes otherwise of some fields than they are written",

@@ -1,9 +1,11 @@
 """Builds the program that answers for an older Kueue, from the project's history.
 
+    .venv/bin/python tools/oracles/older.py 0.16.2
     .venv/bin/python tools/oracles/older.py 0.18.6 --history path/of/a/clone/of/kueue
 
-The oracle's sources are turned to what that release exports by `kueue/older/<release>.patch`, and built against the
-sources of its tag; libraries stay those of the newest oracle. The last line printed is the path of the program.
+The oracle's sources are turned to what that release exports by `kueue/older/<release>.patch`. A release with a file
+`<release>.mod` is built as the Go module that it is, with its own libraries. Others are built against the sources of
+their tag, and libraries stay those of the newest oracle. The last line printed is the path of the program.
 """
 
 from __future__ import annotations
@@ -37,38 +39,57 @@ def releases(oracle: Path = KUEUE) -> list[str]:
 def program(release: str, oracle: Path = KUEUE) -> Path:
     """Return the path of a release's program; its name tells the sources it was built from."""
     patch = oracle / "older" / f"{release}.patch"
-    sources = (*oracle.glob("*.go"), *oracle.glob("go.*"), *oracle.glob("*.s"), patch)
+    module = patch.with_suffix(".mod")
+    libraries = (module,) if module.exists() else oracle.glob("go.*")
+    sources = (*oracle.glob("*.go"), *libraries, *oracle.glob("*.s"), patch)
     text = b"".join(path.name.encode() + b"\0" + path.read_bytes() for path in sorted(sources))
     return paths.BIN / f"{oracle.name}-oracle-{release}-{hashlib.sha256(text).hexdigest()[:8]}"
 
 
-def build(release: str, history: Path) -> Path:
-    """Build a release's program from a clone of Kueue's repository; raises CalledProcessError where git or Go fails."""
+def build(release: str, history: Path | None) -> Path:
+    """Build a release's program, from a clone of Kueue's repository where it is no Go module that is named.
+
+    Raises CalledProcessError where git or Go fails.
+    """
     target = program(release)
     if target.exists():
         return target
+    module = OLDER / f"{release}.mod"
     with tempfile.TemporaryDirectory(prefix="kueue-") as name:
         upstream, sources = Path(name, "upstream"), Path(name, "oracle")
-        archive = ["git", "-C", str(history), "archive", f"v{release}", "--", *FOLDERS]
-        with tarfile.open(fileobj=BytesIO(subprocess.run(archive, check=True, capture_output=True).stdout)) as tar:
-            tar.extractall(upstream, filter="data")
         shutil.copytree(KUEUE, sources, ignore=shutil.ignore_patterns("*_test.go", "older", "README.md"))
+        if module.exists():
+            shutil.copyfile(module, sources / "go.mod")
+            (sources / "go.sum").unlink()
+            library = ["go", "mod", "tidy"]
+        else:
+            unpack(release, history, upstream)
+            library = ["go", "mod", "edit", "-replace", f"sigs.k8s.io/kueue={upstream}"]
         for command in (
             ["git", "apply", str(OLDER / f"{release}.patch")],
-            ["go", "mod", "edit", "-replace", f"sigs.k8s.io/kueue={upstream}"],
+            library,
             ["go", "build", "-mod=mod", "-p", "2", "-ldflags", "-s -w", "-o", str(target), "."],
         ):
             subprocess.run(command, check=True, cwd=sources)
     return target
 
 
+def unpack(release: str, history: Path | None, folder: Path) -> None:
+    """Put the sources of a release's tag into a folder."""
+    archive = ["git", "-C", str(history), "archive", f"v{release}", "--", *FOLDERS]
+    with tarfile.open(fileobj=BytesIO(subprocess.run(archive, check=True, capture_output=True).stdout)) as tar:
+        tar.extractall(folder, filter="data")
+
+
 def main() -> None:
     """Build a release, and print where its program is."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("release", choices=releases())
-    parser.add_argument("--history", type=Path, required=True, metavar="FOLDER", help="a clone of Kueue's repository")
+    parser.add_argument("--history", type=Path, metavar="FOLDER", help="a clone of Kueue's repository")
     given = parser.parse_args()
-    print(build(given.release, given.history.resolve()))
+    if given.history is None and not (OLDER / f"{given.release}.mod").exists():
+        parser.error(f"Kueue {given.release} is built from a clone: name it with --history")
+    print(build(given.release, given.history and given.history.resolve()))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 `creates.jsonl` was recorded on Kubernetes 1.35.4 with Kueue 0.19.2, JobSet 0.12.0, Trainer 2.3.0, training-operator
 1.9.4, KubeRay 1.6.2, MPI operator 0.8.2, LeaderWorkerSet 0.9.0 and Volcano 1.14.1: a base, its edits, who refused it
-and why. `updates.jsonl` holds an object, a change applied to it, and the same answer.
+and why. `updates.jsonl` holds an object, a change applied to it, and the same answer. `test_older_webhooks.py` has the
+answers of other releases.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ PROJECTS = {
     "kueue": "0.19.2",
     "jobset": "0.12.0",
     "trainer": "2.3.0",
-    "mpi-operator": "0.8.0",
+    "mpi-operator": "0.8.2",
     "training-operator": "1.9.4",
     "kuberay": "1.6.2",
-    "lws": "0.10.0",
-    "volcano": "1.14.4",
+    "lws": "0.9.0",
+    "volcano": "1.14.1",
     "appwrapper": None,
 }
 SAMPLE = 9

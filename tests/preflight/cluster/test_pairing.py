@@ -63,8 +63,8 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
         {"operators": but(kueue={"version": "0.20.0", "unlisted": {"like": "0.19.2", "reason": "read"}})},
         "warning pairing/unlisted-release operators.kueue.version",
         (
-            "kueue 0.20.0 is installed; its API types and its chart's values and what it goes with are checked as "
-            "those of 0.19.2"
+            "kueue 0.20.0 is installed; its API types and its chart's values and its webhooks and what it goes with "
+            "are checked as those of 0.19.2"
         ),
     ),
     "a release that is said to be like one that is not known": (

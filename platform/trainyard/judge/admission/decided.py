@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from trainyard.base.versions import exact, line
+from trainyard.render.operators.install import sites
 from trainyard.specs import Cluster, Scheduler
-from trainyard.specs.releases import releases
+from trainyard.specs.releases import foreign_hooks, releases
 from trainyard.upstream.scheduler.releases import MEASURED, decided_as
 
 PLACER: Literal["kube-scheduler"] = "kube-scheduler"
@@ -46,5 +47,6 @@ def deciders(cluster: Cluster) -> Iterator[Decider]:
 
 
 def stand_ins(cluster: Cluster) -> list[str]:
-    """Return in words which releases on a cluster are decided as another."""
-    return [str(decider) for decider in deciders(cluster) if not decider.is_same]
+    """Return in words which releases on a cluster are decided as another, and whose webhooks are."""
+    decided = [str(decider) for decider in deciders(cluster) if not decider.is_same]
+    return [*decided, *foreign_hooks({site.name: site.version for site in sites(cluster)})]

@@ -84,6 +84,17 @@ class Compared(Spec):
     """The test or tool that compared them."""
 
 
+class Hooked(Spec):
+    """How webhooks and controllers of a release, and what they fill in, were compared with ours."""
+
+    cases: int | None = Field(default=None, ge=1)
+    """Objects by chance of which its program has said whether it takes them; None: its sources were read."""
+    differ: int = Field(default=0, ge=0)
+    """Those of them that we judge otherwise."""
+    source: Text
+    """The tool or test that asked it, or the sources that were read."""
+
+
 class Oldest(Spec):
     """The oldest release that can be installed, and why."""
 
@@ -260,8 +271,14 @@ class Facts(Spec):
     """Paths of chart values that the chart reads but its defaults only mention."""
     compared: dict[Version, Compared] = Field(default={})
     """Of a scheduler, the releases with whose own decisions ours were compared."""
+    hooks: dict[Version, Hooked] = Field(default={})
+    """Releases whose webhooks and controllers were compared with ours, where it has any that judge objects."""
     sources: dict[str, Text] = Field(default={})
     """Where each fact comes from: field -> document."""
+
+    def hooks_as(self, version: str) -> str | None:
+        """Return the compared release as whose webhooks objects are judged, the nearest; None where none judges."""
+        return nearest(version, self.hooks) if self.hooks else None
 
     def decided_as(self, version: str) -> str | None:
         """Return the compared release as which a release is decided, the nearest one; None where none was compared."""

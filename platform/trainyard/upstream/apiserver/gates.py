@@ -16,6 +16,10 @@ OFF = {
     "ElasticJobSet": "kubernetes-sigs/jobset v0.12.0 pkg/features/features.go",
     "InPlaceRestart": "kubernetes-sigs/jobset v0.12.0 pkg/features/features.go",
     "RestartJob": "kubernetes-sigs/jobset v0.12.0 pkg/features/features.go",
+    "GCSFaultToleranceEmbeddedStorage": "ray-project/kuberay v1.7.0 ray-operator/pkg/features/features.go",
+    "RayClusterHistoryServer": "ray-project/kuberay v1.7.0 ray-operator/pkg/features/features.go",
+    "RayClusterMTLS": "ray-project/kuberay v1.7.0 ray-operator/pkg/features/features.go",
+    "RayClusterNetworkPolicy": "ray-project/kuberay v1.7.0 ray-operator/pkg/features/features.go",
 }
 """By name, where it is said that the gate is off by default."""
 

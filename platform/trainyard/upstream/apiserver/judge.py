@@ -173,7 +173,7 @@ class Judge:
         found = self.catalog.lookup(*manifest.gvk, gates=self.around.gates)
         if isinstance(found, Missing):
             return self._unknown(manifest, found)
-        preparation = Preparation(found, self.catalog.kubernetes, self.catalog.projects, self.around)
+        preparation = Preparation(found, self.catalog.kubernetes, self.catalog.releases, self.around)
         try:
             prepared = preparation.created(manifest.value) if old is None else preparation.updated(manifest.value, old)
         except TooMany:
@@ -295,7 +295,7 @@ class Judge:
         self, manifest: Manifest, kind: Kind, value: dict[str, Any], old: dict[str, Any] | None
     ) -> Iterator[Finding]:
         """Ask the installed operators' rules of what the server itself would take."""
-        projects = self.catalog.projects
+        projects = self.catalog.releases
         refused = False
         for problem in webhooks.check(
             value, kind=kind, projects=projects, old=old, around=self.around, given=manifest.value

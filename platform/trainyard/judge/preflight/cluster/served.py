@@ -24,6 +24,7 @@ def served_catalog(cluster: Cluster, schemas: Path, where: Callable[[str], Locat
         kubernetes=cluster.kubernetes,
         projects=served_projects(cluster, Shelf(schemas)),
         without={site.name: ceded_definitions(site) for site in sites(cluster)},
+        declared={site.name: site.version for site in sites(cluster)},
         where=where,
     )
 

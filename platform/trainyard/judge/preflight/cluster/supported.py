@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from trainyard.base.documents import Path
 from trainyard.base.findings import Finding, Severity, did_you_mean
 from trainyard.base.rules import Rule
-from trainyard.base.versions import order
+from trainyard.base.versions import exact, order
 from trainyard.render.operators import operators
 from trainyard.render.operators.base import Site
 from trainyard.render.operators.install import sites
@@ -176,6 +176,8 @@ def unchecked_parts(site: Site) -> str:
     parts = ["its API types"] if site.facts.crds else []
     parts += ["its chart's values"] if site.facts.chart is not None and site.choice.managed else []
     parts += ["its manifests"] if site.facts.manifests is not None and site.choice.managed else []
+    compared = site.facts.hooks_as(site.version)
+    parts += ["its webhooks"] if compared is not None and not exact(site.version, compared) else []
     return " and ".join([*parts, "what it goes with"])
 
 

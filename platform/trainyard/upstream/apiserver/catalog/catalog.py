@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 
 from trainyard.base.findings import Finding, Location, did_you_mean
+from trainyard.base.versions import begun, exact
 from trainyard.upstream.apiserver.catalog import crd
 from trainyard.upstream.apiserver.catalog.overlap import Clash, compare, origin, prefer, served_twice
 from trainyard.upstream.apiserver.catalog.releases import CORE, Choice, Shelf, choose
@@ -43,6 +44,13 @@ class Catalog:
     others: tuple[Catalog, ...] = ()
     """The same with other definitions of `doubtful` kinds, which inputs describe in several ways."""
     doubtful: frozenset[tuple[str, str]] = frozenset()
+    declared: Mapping[str, str] = field(default_factory=dict)
+    """Release of each project that somebody named, also where the API types are those of another."""
+
+    @property
+    def releases(self) -> Mapping[str, str]:
+        """The release of each installed project as it is declared, by which webhooks and controllers decide."""
+        return {**self.projects, **{name: self.declared[name] for name in self.projects if name in self.declared}}
 
     def lookup(self, group: str, version: str, kind: str, gates: Collection[str] = ()) -> Kind | Missing:
         """Return the served kind, or why there is none; `group` of core kinds is empty.
@@ -76,7 +84,7 @@ class Catalog:
         for document in documents:
             if isinstance(document, Mapping) and crd.is_crd(document):
                 kinds.update({key: versions for key, versions in from_crd(document).items() if key not in core})
-        return Catalog(self.kubernetes, self.projects, kinds, self.shelf)
+        return Catalog(self.kubernetes, self.projects, kinds, self.shelf, declared=self.declared)
 
     @cached_property
     def _resources(self) -> Mapping[tuple[str, str, str], Kind]:
@@ -134,18 +142,26 @@ def is_beneath(group: str, other: str) -> bool:
     return other.count(".") > 0 and other not in SHARED and group.endswith(f".{other}")
 
 
+def is_line(said: str, known: Collection[str]) -> bool:
+    """Whether somebody named a line, such as 1.14, and not a release: the newest that is known stands for it."""
+    newest = begun(said, known)
+    return newest is not None and not exact(said, newest)
+
+
 def load(
     folder: Path,
     *,
     kubernetes: str | None = None,
     projects: Mapping[str, str] | None = None,
     without: Mapping[str, Collection[str]] | None = None,
+    declared: Mapping[str, str] | None = None,
     where: Callable[[str], Location] = lambda _: Location("--with"),
 ) -> tuple[Catalog, list[Finding]]:
     """Open `schemas/` for a Kubernetes release and the projects installed; without them, the newest known of each.
 
     A release that is not carried takes the nearest one of its project, with a warning. `without` has definitions, by
-    project, that are not installed with it. `where` says where a project (or `kubernetes`) was chosen.
+    project, that are not installed with it. `declared` has releases by whose webhooks objects are judged where they are
+    not those of `projects`. `where` says where a project (or `kubernetes`) was chosen.
     """
     shelf = Shelf(folder)
     minor, findings = choose(shelf, CORE, kubernetes, where)
@@ -170,4 +186,6 @@ def load(
                     clashes[origin(other), choice].append(clash)
     findings += [served_twice(pair, found, where) for pair, found in clashes.items()]
     installed = {choice.project: choice.release for choice in chosen if choice.project != CORE}
-    return Catalog(minor.release if minor else "", installed, kinds, shelf), findings
+    named = {**(projects or {}), **(declared or {})}
+    told = {name: said for name, said in named.items() if said and not is_line(said, shelf.releases(name))}
+    return Catalog(minor.release if minor else "", installed, kinds, shelf, declared=told), findings

@@ -151,7 +151,7 @@ def default(
         if project in projects and not (kind.namespaced and namespace in _EXEMPT.get(project, ()))
         if old is None or project in _UPDATERS
     ]
-    review = Review(value, old, around, given, kind)
+    review = Review(value, old, around, given, kind, projects)
     typed = [hook for project, hook in hooks if project not in _PATCHERS]
     if typed and not kind.typed:
         _rewrite(review, typed, kind)
@@ -189,7 +189,7 @@ def check(
     Never raises on sound structure; a subtree of a wrong type is passed over.
     """
     hooks = ADMISSION.get((kind.group, kind.kind), ())
-    review = Review(value, old, around, given, kind)
+    review = Review(value, old, around, given, kind, projects)
     if not kind.typed and any(project in projects for project, _ in hooks) and _is_selected(review):
         yield from decoded.check(value, kind)
         if old is None and _is_mutated(kind, projects):
@@ -204,8 +204,9 @@ def _is_mutated(kind: Kind, projects: Mapping[str, str]) -> bool:
 
 
 def _is_selected(review: Review) -> bool:
-    """Whether webhooks are asked at all: not of runtimes that say so, before and after."""
-    if review.value.get("kind") not in ("ClusterTrainingRuntime", "TrainingRuntime"):
+    """Whether webhooks are asked at all: since Trainer 2.3 not of runtimes that say so, before and after."""
+    runtime = review.value.get("kind") in ("ClusterTrainingRuntime", "TrainingRuntime")
+    if not runtime or not review.since("trainer", "2.3.0"):
         return True
     both = (review.value, review.value if review.old is None else review.old)
     return any(labels_of(labelled).get(UNCHECKED) != "disabled" for labelled in both)
@@ -219,7 +220,7 @@ def reconcile(
     around: Around = Around(),  # noqa: B008  # frozen and empty
 ) -> Iterator[Problem]:
     """Yield why a controller would never run an object that admission lets pass; sources say "refused at reconcile"."""
-    yield from _run(RECONCILE, Review(value, None, around), kind, projects)
+    yield from _run(RECONCILE, Review(value, None, around, releases=projects), kind, projects)
 
 
 def _run(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from trainyard.base.versions import order
 from trainyard.upstream.apiserver.catalog.served import Kind
 from trainyard.upstream.apiserver.core.shapes import EMPTY, Object, child, inner, text
 from trainyard.upstream.apiserver.problems import UNKNOWN, Path, Problem, Rule
@@ -72,6 +73,19 @@ class Review:
     """The manifest before defaults, which tells an explicit `false` from none."""
     kind: Kind | None = None
     """What serves the object, where a rule reads its schema."""
+    releases: Mapping[str, str] = field(default_factory=dict)
+    """Releases of what is installed, as they are declared."""
+
+    def since(self, project: str, *firsts: str) -> bool:
+        """Whether a project is installed in a release that has a change; one whose release is not told is the newest.
+
+        `firsts` are the first releases with it, one for each line of patches that got it, the oldest first.
+        """
+        said = self.releases.get(project)
+        if not said:
+            return True
+        lines = {order(first)[:2]: order(first) for first in firsts}
+        return order(said) >= lines.get(order(said)[:2], order(firsts[0]))
 
     @property
     def name(self) -> str:

@@ -1,6 +1,7 @@
 """JobSet: names that fit, references to replicated jobs, coordinator, claims, and what an update may change.
 
-Verified against JobSet 0.12.0, whose gates InPlaceRestart, RestartJob and ElasticJobSet are off.
+Verified against JobSet 0.12.0 and 0.11.1, whose gates are off: InPlaceRestart and, since 0.12, RestartJob and
+ElasticJobSet. Before 0.11 the coordinator's label was not looked at.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def check(review: Review) -> Iterator[Problem]:
     yield from _check_targets(inner(spec, "successPolicy"), ("spec", "successPolicy"), names_seen)
     yield from _check_failure_policy(inner(spec, "failurePolicy"), names_seen, review.around.gates)
     if (coordinator := child(spec, "coordinator")) is not None:
-        yield from _check_coordinator(coordinator, spec, review.name)
+        yield from _check_coordinator(coordinator, spec, review.name, labelled=review.since("jobset", "0.11.0"))
     yield from _check_claims(spec, review)
 
 
@@ -172,14 +173,14 @@ def _check_failure_policy(policy: Object, known: set[str], gates: frozenset[str]
                 yield RULE.unsupported((*at, "onJobFailureReasons", place), reason, _REASONS)
 
 
-def _check_coordinator(coordinator: Object, spec: Object, owner: str) -> Iterator[Problem]:
+def _check_coordinator(coordinator: Object, spec: Object, owner: str, *, labelled: bool) -> Iterator[Problem]:
     path: Path = ("spec", "coordinator")
     name = text(coordinator, "replicatedJob")
     jobs = {text(job, "name"): job for _, job in reversed(each(spec, "replicatedJobs"))}
     job_index, pod_index = number(coordinator, "jobIndex") or 0, number(coordinator, "podIndex") or 0
     subdomain = text(inner(spec, "network"), "subdomain") or owner
     endpoint = f"{owner}-{name}-{job_index}-{pod_index}.{subdomain}"
-    if detail := names.label_value(endpoint):
+    if labelled and (detail := names.label_value(endpoint)):
         yield RULE.invalid(path, endpoint, f"becomes a label: {detail}")
     if name not in jobs:
         yield RULE.missing((*path, "replicatedJob"), name, "must be the name of a replicated job")

@@ -1,4 +1,4 @@
-"""RayCluster, RayJob and RayService: KubeRay has its webhooks off and refuses at reconcile; verified against 1.6.2."""
+"""RayCluster, RayJob and RayService: KubeRay refuses at reconcile; verified against 1.6.2 and 1.7.0."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 from trainyard.upstream.apiserver.webhooks import golang
 from trainyard.upstream.apiserver.webhooks.around import Review, annotations_of, labels_of
 from trainyard.upstream.apiserver.webhooks.raydeletion import check_deletion
+from trainyard.upstream.apiserver.webhooks.rayoptions import SINCE, check_options, check_upgrade
 
 RULE = Rule(
     "webhook/kuberay",
-    "kuberay v1.6.2 ray-operator/controllers/ray/utils/validation.go, refused at reconcile",
+    "kuberay v1.7.0 ray-operator/controllers/ray/utils/validation.go, refused at reconcile",
     title="A RayCluster, RayJob or RayService passes the checks of KubeRay.",
     fix="add the field that the message names, or remove one of the two fields that exclude each other",
     why="KubeRay's controller refuses the object and never starts its pods",
@@ -39,7 +40,7 @@ _CLUSTER: Path = ("spec", "rayClusterSpec")
 def check_cluster(review: Review) -> Iterator[Problem]:
     """Yield why a RayCluster would get no pods."""
     yield from _check_name(review.name, _CLUSTER_NAME)
-    yield from _check_spec(review.spec, review.value, _SPEC)
+    yield from _check_spec(review.spec, review, _SPEC)
     strategy = inner(review.spec, "upgradeStrategy").get("type")
     path: Path = ("spec", "upgradeStrategy", "type")
     if strategy is not None:
@@ -73,7 +74,7 @@ def check_job(review: Review) -> Iterator[Problem]:
     if cluster is not None:
         if flag(inner(cluster, "authOptions"), "enableK8sTokenAuth"):
             yield RULE.forbidden((*_CLUSTER, "authOptions", "enableK8sTokenAuth"), "is not supported for a RayJob")
-        yield from _check_spec(cluster, review.value, _CLUSTER)
+        yield from _check_spec(cluster, review, _CLUSTER)
     yield from _check_environment(text(spec, "runtimeEnvYAML"))
     for field in ("activeDeadlineSeconds", "preRunningDeadlineSeconds"):
         if (value := number(spec, field)) is not None and value <= 0:
@@ -90,7 +91,7 @@ def check_service(review: Review) -> Iterator[Problem]:
     path: Path = ("spec", "rayClusterConfig")
     if flag(inner(cluster, "authOptions"), "enableK8sTokenAuth"):
         yield RULE.forbidden((*path, "authOptions", "enableK8sTokenAuth"), "is not supported for a RayService")
-    yield from _check_spec(cluster, review.value, path)
+    yield from _check_spec(cluster, review, path)
     if text(inner(cluster, "headGroupSpec", "headService", "metadata"), "name"):
         yield RULE.forbidden((*path, "headGroupSpec", "headService", "metadata", "name"), "must not be set")
     strategy = inner(review.spec, "upgradeStrategy").get("type")
@@ -100,6 +101,8 @@ def check_service(review: Review) -> Iterator[Problem]:
     delay = number(review.spec, "rayClusterDeletionDelaySeconds")
     if delay is not None and delay < 0:
         yield RULE.invalid(("spec", "rayClusterDeletionDelaySeconds"), delay, "must be greater than or equal to 0")
+    if review.since("kuberay", SINCE):
+        yield from check_upgrade(review.spec, RULE)
 
 
 def _check_name(name: str, limit: int) -> Iterator[Problem]:
@@ -109,7 +112,7 @@ def _check_name(name: str, limit: int) -> Iterator[Problem]:
         yield RULE.invalid(("metadata", "name"), name, detail)
 
 
-def _check_spec(spec: Object, owner: Object, path: Path) -> Iterator[Problem]:
+def _check_spec(spec: Object, review: Review, path: Path) -> Iterator[Problem]:
     head = inner(spec, "headGroupSpec")
     containers = each(inner(head, "template", "spec"), "containers")
     if not containers:
@@ -133,9 +136,11 @@ def _check_spec(spec: Object, owner: Object, path: Path) -> Iterator[Problem]:
             yield RULE.forbidden((*at, "idleTimeoutSeconds"), "needs autoscalerOptions.version v2")
         if scales and flag(group, "suspend"):
             yield RULE.forbidden((*at, "suspend"), "a group of a cluster that scales itself cannot be suspended")
-    yield from _check_tolerance(spec, owner, environment, path)
+    yield from _check_tolerance(spec, review.value, environment, path)
     yield from _check_autoscaler(spec, environment, path, scales=scales, v2=v2)
     yield from _check_auth(spec, path)
+    if review.since("kuberay", SINCE):
+        yield from check_options(spec, environment, path, RULE, review.around.gates)
 
 
 def _check_group(group: Object, path: Path) -> Iterator[Problem]:

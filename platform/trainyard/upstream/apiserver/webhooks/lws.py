@@ -1,4 +1,4 @@
-"""LeaderWorkerSet: sizes, rolling updates, subgroups; verified against 0.9.0."""
+"""LeaderWorkerSet and DisaggregatedSet: sizes, rolling updates, subgroups; verified against 0.9.0 and 0.10.0."""
 
 from __future__ import annotations
 
@@ -12,20 +12,22 @@ from trainyard.upstream.apiserver.webhooks.around import Review, annotations_of
 
 RULE = Rule(
     "webhook/lws",
-    "lws v0.9.0 pkg/webhooks/leaderworkerset_webhook.go",
+    "lws v0.10.0 pkg/webhooks/leaderworkerset_webhook.go",
     title="A LeaderWorkerSet passes the checks of its webhook.",
     fix="use counts of 1 or more; let subGroupSize divide size, or size - 1",
 )
 
 ROLES = Rule(
     "webhook/disaggregated-set",
-    "lws v0.9.0 pkg/webhooks/disaggregatedset/disaggregatedset_webhook.go",
+    "lws v0.10.0 pkg/webhooks/disaggregatedset/disaggregatedset_webhook.go",
     title="A DisaggregatedSet passes the checks of its webhook.",
-    fix="use the strategy RollingUpdate, and remove fields that are not supported",
+    fix="use the strategy RollingUpdate; remove or correct the field that the message names",
 )
 
 _INT32 = 2**31 - 1
 _EXCLUSIVE = "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology"
+_GROUP_EXCLUSIVE = "leaderworkerset.sigs.k8s.io/exclusive-topology"
+_NAME_BYTES = 253
 _TEMPLATE: Path = ("spec", "leaderWorkerTemplate")
 _SUB_GROUP: Path = (*_TEMPLATE, "subGroupPolicy", "subGroupSize")
 
@@ -70,7 +72,11 @@ def check(review: Review) -> Iterator[Problem]:
 
 
 def check_roles(review: Review) -> Iterator[Problem]:
-    """Yield a DisaggregatedSet's roles that roll out by themselves: the set does that for all of them."""
+    """Yield a DisaggregatedSet's roles that roll out by themselves: the set does that for all of them.
+
+    Since 0.10 it also looks at slices, placement and the amounts of a rollout.
+    """
+    newer = review.since("lws", "0.10.0")
     for index, role in each(review.spec, "roles"):
         strategy = inner(role, "spec", "rolloutStrategy")
         path: Path = ("spec", "roles", index, "spec", "rolloutStrategy")
@@ -80,6 +86,41 @@ def check_roles(review: Review) -> Iterator[Problem]:
         if number(inner(strategy, "rollingUpdateConfiguration"), "partition"):
             at: Path = (*path, "rollingUpdateConfiguration", "partition")
             yield ROLES.forbidden(at, "not supported; updates are rolled out across roles")
+        replicas = number(inner(role, "spec"), "replicas")
+        if newer and replicas:
+            yield from _check_amounts(strategy, (*path, "rollingUpdateConfiguration"), replicas, ROLES)
+    if newer:
+        yield from _check_scaling(review)
+        yield from _check_placement(review.spec)
+
+
+def _check_scaling(review: Review) -> Iterator[Problem]:
+    """Yield the names of roles that others scale, where a scaler's would be too long, and slices beside such roles."""
+    scaled = [
+        (index, role)
+        for index, role in each(review.spec, "roles")
+        if text(inner(role, "scaling"), "mode") == "External"
+    ]
+    for index, role in scaled:
+        longest = _NAME_BYTES - names.size(review.name) - 1
+        if names.size(text(role, "name")) > longest:
+            yield ROLES.too_long(("spec", "roles", index, "name"), longest)
+    if scaled and (number(review.spec, "slices") or 0) > 1:
+        yield ROLES.forbidden(("spec", "slices"), "several slices need roles without scaling.mode External")
+
+
+def _check_placement(spec: Object) -> Iterator[Problem]:
+    policy = inner(spec, "placementPolicy")
+    if text(policy, "type") in ("", "None"):
+        return
+    if not text(policy, "topology"):
+        yield ROLES.required(("spec", "placementPolicy", "topology"), "name the node label to place by")
+    for index, role in each(spec, "roles"):
+        templates = inner(role, "spec", "leaderWorkerTemplate")
+        holders = (role, inner(templates, "leaderTemplate"), inner(templates, "workerTemplate"))
+        if any(key in annotations_of(holder) for key in (_GROUP_EXCLUSIVE, _EXCLUSIVE) for holder in holders):
+            detail = "its exclusive-topology annotation cannot be combined with spec.placementPolicy; remove one"
+            yield ROLES.forbidden(("spec", "roles", index), detail)
 
 
 def _or_one(value: int | None) -> int:
@@ -89,26 +130,37 @@ def _or_one(value: int | None) -> int:
 def _check_rollout(spec: Object, replicas: int) -> Iterator[Problem]:
     strategy = inner(spec, "rolloutStrategy")
     path: Path = ("spec", "rolloutStrategy", "rollingUpdateConfiguration")
+    partition = number(inner(strategy, "rollingUpdateConfiguration"), "partition")
+    if partition is not None and partition < 0:
+        yield RULE.invalid((*path, "partition"), partition, "must be greater than or equal to 0")
+    yield from _check_amounts(strategy, path, replicas, RULE)
+
+
+def _check_amounts(strategy: Object, path: Path, replicas: int, rule: Rule) -> Iterator[Problem]:
+    """Yield the amounts of a rolling update that are wrong, or that let nothing be updated."""
     rolling = child(strategy, "rollingUpdateConfiguration")
     if rolling is None:
         return
     unavailable, surge = rolling.get("maxUnavailable", 1), rolling.get("maxSurge", 0)
-    yield from _check_part(unavailable, (*path, "maxUnavailable"))
-    yield from _check_part(surge, (*path, "maxSurge"))
-    if (partition := number(rolling, "partition")) is not None and partition < 0:
-        yield RULE.invalid((*path, "partition"), partition, "must be greater than or equal to 0")
+    wrong = [
+        *_check_part(unavailable, (*path, "maxUnavailable"), rule),
+        *_check_part(surge, (*path, "maxSurge"), rule),
+    ]
+    yield from wrong
+    if rule is ROLES and wrong:
+        return
     if replicas and _share(unavailable, replicas) == 0 and _share(surge, replicas, up=True) == 0:
-        yield RULE.invalid((*path, "maxUnavailable"), unavailable, "must not be 0 when maxSurge is 0")
+        yield rule.invalid((*path, "maxUnavailable"), unavailable, "must not be 0 when maxSurge is 0")
 
 
-def _check_part(value: Any, path: Path) -> Iterator[Problem]:
+def _check_part(value: Any, path: Path, rule: Rule) -> Iterator[Problem]:
     if isinstance(value, str):
         if detail := names.percent(value):
-            yield RULE.invalid(path, value, detail)
+            yield rule.invalid(path, value, detail)
         elif int(value[:-1]) > 100:
-            yield RULE.invalid(path, value, "must not be greater than 100%")
+            yield rule.invalid(path, value, "must not be greater than 100%")
     elif isinstance(value, int) and value < 0:
-        yield RULE.invalid(path, value, "must be greater than or equal to 0")
+        yield rule.invalid(path, value, "must be greater than or equal to 0")
 
 
 def _share(value: Any, total: int, *, up: bool = False) -> int:

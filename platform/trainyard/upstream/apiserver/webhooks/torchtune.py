@@ -22,8 +22,12 @@ _MODELS = (*_SMALL, _MANY_NODES, _NO_ADAPTER)
 _FIXED = ("output_dir", "tokenizer.path", "checkpointer.checkpoint_dir", "tokenizer.merges_file")
 
 
-def check_torchtune(spec: Object, trainer: Object) -> Iterator[Problem]:
-    """Yield the settings that TorchTune cannot apply to the model that the runtime's name holds."""
+def check_torchtune(spec: Object, trainer: Object, *, newer: bool = True) -> Iterator[Problem]:
+    """Yield the settings that TorchTune cannot apply to the model that the runtime's name holds.
+
+    Since Trainer 2.3, which `newer` says, LoRA on several nodes and settings of the runtime are refused, and a switch
+    that is written as False is off.
+    """
     runtime = text(inner(spec, "runtimeRef"), "name")
     model = model_of(runtime)
     path: Path = ("spec", "trainer")
@@ -34,13 +38,16 @@ def check_torchtune(spec: Object, trainer: Object) -> Iterator[Problem]:
         yield RULE.invalid(("spec", "runtimeRef", "name"), runtime, f"{model!r} must be one of {', '.join(_MODELS)}")
     if nodes > 1 and model != _MANY_NODES:
         yield RULE.invalid((*path, "numNodes"), nodes, f"must be 1 for model {model!r}")
-    quantized = _enabled(arguments, "model.quantize_base") and not _enabled(arguments, "model.use_dora")
+    enabled = _enabled if newer else _named
+    quantized = enabled(arguments, "model.quantize_base") and not enabled(arguments, "model.use_dora")
     single = _is_single(trainer)
     if quantized and nodes == 1:
         if model == _NO_ADAPTER:
             yield RULE.invalid(("spec", "runtimeRef", "name"), runtime, "QLoRA is not supported for this model")
         if model in _SMALL and not single:
             yield RULE.invalid((*path, "numProcPerNode"), trainer.get("numProcPerNode"), "QLoRA needs one GPU here")
+    if not newer:
+        return
     if nodes > 1 and (quantized or any("model.lora_attn_modules" in argument for argument in arguments)):
         yield RULE.invalid((*path, "numNodes"), nodes, "LoRA is not supported on several nodes")
     for index, argument in texts(trainer, "args"):
@@ -57,6 +64,10 @@ def model_of(runtime: str) -> str:
 def _enabled(arguments: list[str], key: str) -> bool:
     pairs = (argument.partition("=") for argument in arguments)
     return any(equals and key in name and value.strip().lower() == "true" for name, equals, value in pairs)
+
+
+def _named(arguments: list[str], key: str) -> bool:
+    return any(key in argument for argument in arguments)
 
 
 def _is_single(trainer: Object) -> bool:

@@ -1,4 +1,4 @@
-"""Trainer v2: TrainJobs against their runtime, and runtimes; verified against 2.3.0.
+"""Trainer v2: TrainJobs against their runtime, and runtimes; verified against 2.3.0 and 2.2.1.
 
 A TrainJob is judged against its runtime where that is among the known objects or brought by Trainer; without it, it
 cannot be judged.
@@ -18,6 +18,8 @@ from trainyard.upstream.apiserver.webhooks.runtimes import ANCESTOR, UNCHECKED, 
 from trainyard.upstream.apiserver.webhooks.torchtune import check_torchtune
 
 GROUP = "trainer.kubeflow.org"
+SINCE = "2.3.0"
+"""Since then patches add jobs, initializers mount their volume, and variables of MPI and torchtune's settings count."""
 _PLUGINS = "trainer v2.3.0 pkg/runtime/framework/plugins"
 RUNTIME = Rule(
     "webhook/training-runtime",
@@ -89,7 +91,7 @@ RESERVED = {
 
 def check_runtime(review: Review) -> Iterator[Problem]:
     """Yield the problems with a runtime's jobs; changes of a namespaced TrainingRuntime are never judged."""
-    if labels_of(review.value).get(UNCHECKED) == "disabled":
+    if labels_of(review.value).get(UNCHECKED) == "disabled" and review.since("trainer", SINCE):
         return
     if review.old is not None and review.value.get("kind") == "TrainingRuntime":
         return
@@ -139,8 +141,11 @@ def check_job(review: Review) -> Iterator[Problem]:
     if runtime is None:
         yield review.absent(JOB, ("spec", "runtimeRef"), kind, text(reference, "name"))
         return
-    yield from _check_initializers(review.spec, runtime)
-    yield from _check_policy(review, runtime)
+    newer = review.since("trainer", SINCE)
+    if not newer:
+        yield from _check_patched(review.spec, runtime)
+    yield from _check_initializers(review.spec, runtime, newer=newer)
+    yield from _check_policy(review, runtime, newer=newer)
 
 
 def patched_jobs(spec: Object) -> Iterator[tuple[Path, Object]]:
@@ -167,6 +172,14 @@ def _check_patches(spec: Object) -> Iterator[Problem]:
                 yield PATCHES.forbidden(at, "set env in spec.trainer or spec.initializer")
 
 
+def _check_patched(spec: Object, runtime: Object) -> Iterator[Problem]:
+    """Yield patches of jobs that the runtime lacks, which since 2.3 are added before anything is looked at."""
+    known = {text(job, "name") for job in jobs_of(runtime)}
+    for path, job in patched_jobs(spec):
+        if text(job, "name") not in known:
+            yield PATCHES.missing((*path, "name"), job.get("name"), "must be the name of a job of the runtime")
+
+
 def _check_patches_kept(review: Review) -> Iterator[Problem]:
     """Patches change only while the job is suspended, as one is that waits in a queue."""
     old = review.old or EMPTY
@@ -181,10 +194,15 @@ def _timeless(spec: Object) -> list[Object]:
     return [{key: part for key, part in patch.items() if key != "time"} for _, patch in each(spec, "runtimePatches")]
 
 
-def _jobs(spec: Object, runtime: Object) -> dict[str, list[Object]]:
-    """The containers of each replicated job of the runtime, with those that patches add."""
+def _jobs(spec: Object, runtime: Object, *, added: bool = True) -> dict[str, list[Object]]:
+    """The containers of each replicated job of the runtime, with those that patches add.
+
+    `added` says whether patches add jobs too, as since 2.3; before, they changed those of the runtime alone.
+    """
     found: dict[str, list[Object]] = {}
-    for job in (*jobs_of(runtime), *(job for _, job in patched_jobs(spec))):
+    own = {text(job, "name") for job in jobs_of(runtime)}
+    patched = [job for _, job in patched_jobs(spec) if added or text(job, "name") in own]
+    for job in (*jobs_of(runtime), *patched):
         pod = inner(job, "template", "spec", "template", "spec")
         found.setdefault(text(job, "name"), []).extend(
             container for kind in ("initContainers", "containers") for _, container in each(pod, kind)
@@ -192,8 +210,8 @@ def _jobs(spec: Object, runtime: Object) -> dict[str, list[Object]]:
     return found
 
 
-def _check_initializers(spec: Object, runtime: Object) -> Iterator[Problem]:
-    jobs = _jobs(spec, runtime)
+def _check_initializers(spec: Object, runtime: Object, *, newer: bool) -> Iterator[Problem]:
+    jobs = _jobs(spec, runtime, added=newer)
     for field, name in (("dataset", _DATASET), ("model", _MODEL)):
         if child(inner(spec, "initializer"), field) is None:
             continue
@@ -203,28 +221,29 @@ def _check_initializers(spec: Object, runtime: Object) -> Iterator[Problem]:
         if not containers:
             detail = f"the runtime must have a job and a container named {name!r}"
             yield PATCHES.invalid(("spec", "runtimeRef"), reference, detail)
-        elif "initializer" not in mounts:
+        elif newer and "initializer" not in mounts:
             detail = f"container {name!r} of the runtime must mount the volume 'initializer'"
             yield PATCHES.invalid(("spec", "runtimeRef"), reference, detail)
 
 
-def _check_policy(review: Review, runtime: Object) -> Iterator[Problem]:
+def _check_policy(review: Review, runtime: Object, *, newer: bool) -> Iterator[Problem]:
     policy, trainer = inner(runtime, "mlPolicy"), child(review.spec, "trainer")
     for source, (rule, reserved) in RESERVED.items():
-        if child(policy, source) is None:
+        if child(policy, source) is None or (source == "mpi" and not newer):
             continue
         for index, variable in each(trainer or EMPTY, "env"):
             if text(variable, "name") in reserved:
                 at: Path = ("spec", "trainer", "env", index)
                 yield rule.forbidden(at, f"{variable['name']} is reserved for the runtime")
     if (torch := child(policy, "torch")) is not None:
-        yield from _check_injection(review.spec, runtime, torch)
+        if newer:
+            yield from _check_injection(review.spec, runtime, torch)
         if trainer is not None and [part for _, part in texts(trainer, "command")] == ["tune", "run"]:
-            yield from check_torchtune(review.spec, trainer)
+            yield from check_torchtune(review.spec, trainer, newer=newer)
     if (mpi := child(policy, "mpi")) is not None and trainer is not None:
-        yield from _check_mpi(review.spec, runtime, mpi, trainer)
+        yield from _check_mpi(review.spec, runtime, mpi, trainer, newer=newer)
     if (flux := child(policy, "flux")) is not None:
-        yield from _check_flux(review.spec, runtime, flux, trainer or EMPTY)
+        yield from _check_flux(review.spec, runtime, flux, (trainer or EMPTY) if newer else EMPTY)
     yield from _check_volcano(review.spec, runtime)
 
 
@@ -239,16 +258,17 @@ def _check_injection(spec: Object, runtime: Object, torch: Object) -> Iterator[P
                 yield TORCH.invalid(("spec", "runtimeRef"), inner(spec, "runtimeRef").get("name"), detail)
 
 
-def _check_mpi(spec: Object, runtime: Object, mpi: Object, trainer: Object) -> Iterator[Problem]:
+def _check_mpi(spec: Object, runtime: Object, mpi: Object, trainer: Object, *, newer: bool) -> Iterator[Problem]:
     nodes = number(trainer, "numNodes")
     if nodes is None or nodes < 2 or not flag(mpi, "runLauncherAsNode"):
         return
-    if not {"launcher", _NODE} <= set(_jobs(spec, runtime)):
+    if not {"launcher", _NODE} <= set(_jobs(spec, runtime, added=newer)):
         detail = "must be 1, since the runtime lacks a launcher or a node job"
         yield MPI.invalid(("spec", "trainer", "numNodes"), nodes, detail)
 
 
 def _check_flux(spec: Object, runtime: Object, flux: Object, trainer: Object) -> Iterator[Problem]:
+    """Before 2.3 the runtime's number of processes alone is looked at, and `trainer` is empty here."""
     processes = number(trainer, "numProcPerNode")
     if processes is None:
         processes = number(flux, "numProcPerNode")

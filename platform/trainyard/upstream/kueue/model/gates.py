@@ -21,7 +21,7 @@ ON = frozenset(
         "TopologyAwareScheduling",
     }
 )
-"""Gates that are on since 0.16 at the latest (kueue v0.16.9 pkg/features/kube_features.go)."""
+"""Gates that are on since 0.16, or since a patch of it that `BEGUN` names (v0.16.9 pkg/features/kube_features.go)."""
 
 LATER = {
     "0.17": frozenset(
@@ -58,9 +58,12 @@ OFF = frozenset(
 )
 
 BEGUN = {
+    "ElasticJobsViaWorkloadSlices": "0",
     **dict.fromkeys(
-        ("ElasticJobsViaWorkloadSlices", "SchedulingEquivalenceHashing", "TASHandleOverlappingFlavors"), "0"
+        ("FairSharingPreemptWithinNominal", "SchedulerTimestampPreemptionBuffer", "SchedulingEquivalenceHashing"),
+        "0.16.3",
     ),
+    "TASHandleOverlappingFlavors": "0.16.9",
     **dict.fromkeys(("AdmissionGatedBy", "SkipReassignmentForPodOwnedWorkloads", "TASMultiLayerTopology"), "0.17"),
     **dict.fromkeys(("ElasticJobsViaWorkloadSlicesWithTAS", "PriorityBoost"), "0.17"),
     **dict.fromkeys(("ConcurrentAdmission", "PrioritizePreemptorWorkloads", "QuotaCheckStrategy"), "0.18"),
@@ -70,7 +73,7 @@ BEGUN = {
     "UnadmittedWorkloadsObservability": "0.18",
     "KueueDRAIntegrationConsumableCapacity": "0.19",
 }
-"""Minor release since which a gate exists, where it is not the one since which it is on (the same files)."""
+"""Release since which a gate exists, where it is not the one since which it is on (the same files)."""
 
 OWN_KEYS = {(0, 16): None, (0, 17): "0.17.8", (0, 18): "0.18.6"}
 """By minor release, the patch since which a flavor's own label keys alone count; None: none has it (kueue #12449)."""
@@ -83,7 +86,8 @@ class Gates(Mapping[str, bool]):
         """`release` is Kueue's; raises nothing for one that is not known, which is decided by its number."""
         self.release = release
         later = {gate: order(release) >= order(minor) for minor, gates in LATER.items() for gate in gates}
-        self._all = {**dict.fromkeys(ON, True), **later, **dict.fromkeys(OFF, False), **(given or {})}
+        on = {gate: order(release) >= order(BEGUN.get(gate, "0")) for gate in ON}
+        self._all = {**on, **later, **dict.fromkeys(OFF, False), **(given or {})}
 
     @property
     def known(self) -> frozenset[str]:

@@ -31,21 +31,24 @@ def check(review: Review) -> Iterator[Problem]:
     if integration is None:
         raise LookupError(f"no row says what Kueue's integration of {review.value.get('kind')} takes")
     if review.old is None or integration.created_again:
-        yield from check_create(review.value, integration)
+        yield from check_create(review, integration)
     if review.old is not None:
         yield from check_update(review, integration)
-    yield from topology.check_pod_sets(podsets.of(review.value), grouped=integration.grouped)
+    yield from topology.check_pod_sets(
+        podsets.of(review.value), grouped=integration.grouped, layered=topology.layered(review)
+    )
     if review.value.get("kind") == "Job":
         yield from _check_batch(review)
 
 
-def check_create(value: Object, integration: Integration) -> Iterator[Problem]:
+def check_create(review: Review, integration: Integration) -> Iterator[Problem]:
     """Yield labels and annotations that no job may be created with."""
+    value = review.value
     yield from labels.check_queue_name(value)
     yield from labels.check_prebuilt(value, supported=integration.prebuilt)
     yield from labels.check_max_time(value)
     yield from labels.check_elastic(value, supported=integration.elastic)
-    yield from labels.check_gates(value)
+    yield from labels.check_gates(review)
 
 
 def check_update(review: Review, integration: Integration) -> Iterator[Problem]:
@@ -67,7 +70,7 @@ def check_update(review: Review, integration: Integration) -> Iterator[Problem]:
         yield labels.JOB.invalid(path, labels.elastic(review.value), "field is immutable")
     yield from labels.check_gates_kept(review)
     if not integration.created_again:
-        yield from labels.check_gates(review.value)
+        yield from labels.check_gates(review)
 
 
 def _check_batch(review: Review) -> Iterator[Problem]:

@@ -28,6 +28,8 @@ PREBUILT = "kueue.x-k8s.io/prebuilt-workload-name"
 MAX_TIME = "kueue.x-k8s.io/max-exec-time-seconds"
 PRIORITY = "kueue.x-k8s.io/priority-class"
 GATED_BY = "kueue.x-k8s.io/admission-gated-by"
+GATED_SINCE = "0.19.0"
+"""The release since which AdmissionGatedBy is on (pkg/features/kube_features.go)."""
 
 _GATE_BYTES = 63
 _IMMUTABLE = "field is immutable"
@@ -105,9 +107,14 @@ def check_elastic(value: Object, *, supported: bool) -> Iterator[Problem]:
         yield JOB.forbidden(annotation_path(ELASTIC), f"kind {value.get('kind')!r} cannot be an elastic job")
 
 
-def check_gates(value: Object) -> Iterator[Problem]:
-    """Yield admission gates that are empty, twice there, or no `domain/path` of at most 63 bytes."""
-    written = str(annotations_of(value).get(GATED_BY) or "")
+def check_gates(review: Review) -> Iterator[Problem]:
+    """Yield admission gates that are empty, twice there, or no `domain/path` of at most 63 bytes.
+
+    Before 0.19 the gate AdmissionGatedBy is off, and nobody reads them.
+    """
+    if not review.since("kueue", GATED_SINCE):
+        return
+    written = str(annotations_of(review.value).get(GATED_BY) or "")
     path = annotation_path(GATED_BY)
     seen: set[str] = set()
     for gate in _gates(written):
@@ -125,7 +132,7 @@ def check_gates(value: Object) -> Iterator[Problem]:
 
 def check_gates_kept(review: Review) -> Iterator[Problem]:
     """Yield gates added after creation; they may only be taken away."""
-    if review.old is None:
+    if review.old is None or not review.since("kueue", GATED_SINCE):
         return
     before = str(annotations_of(review.old).get(GATED_BY) or "")
     now = str(annotations_of(review.value).get(GATED_BY) or "")

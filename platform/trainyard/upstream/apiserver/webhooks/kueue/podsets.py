@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from trainyard.upstream.apiserver.core.shapes import Object, below
+from trainyard.upstream.apiserver.webhooks.around import Review
 from trainyard.upstream.apiserver.webhooks.kueue.topology import PodSet
 from trainyard.upstream.workloads import carrier_of
 
-MAX = 18
-"""Pod sets of one Workload (kueue v0.19.2 pkg/controller/jobframework/constants.go)."""
+MOST = {"0.18.0": 10, "0.19.0": 18}
+"""Pod sets of one Workload since a release, 8 before them (kueue v0.19.2 pkg/controller/jobframework/constants.go)."""
+
+
+def most(review: Review) -> int:
+    """Return how many pod sets one Workload may have in the release of Kueue that is installed."""
+    return max((count for release, count in MOST.items() if review.since("kueue", release)), default=8)
 
 
 def of(value: Object) -> list[PodSet]:

@@ -55,8 +55,8 @@ def check(review: Review) -> Iterator[Problem]:
     if queue:
         yield from _check_queued(review, kind)
     yield from _check_containers(review, kind)
-    yield from jobs.check_create(review.value, OF_RAY)
-    yield from topology.check_pod_sets(_pod_sets(review.value, kind), grouped=True)
+    yield from jobs.check_create(review, OF_RAY)
+    yield from topology.check_pod_sets(_pod_sets(review.value, kind), grouped=True, layered=topology.layered(review))
 
 
 def _judged(spec: Object) -> bool:
@@ -103,8 +103,9 @@ def _check_queued(review: Review, kind: str) -> Iterator[Problem]:
     if kind == "RayCluster" and review.old is not None and labels.elastic(review.value):
         yield from _check_elastic(spec)
     groups = each(spec, "workerGroupSpecs")
-    if len(groups) + 1 > podsets.MAX:
-        yield rule.too_many((*path, "workerGroupSpecs"), len(groups) + 1, podsets.MAX)
+    most = podsets.most(review)
+    if len(groups) + 1 > most:
+        yield rule.too_many((*path, "workerGroupSpecs"), len(groups) + 1, most)
     for index, group in groups:
         if text(group, "groupName") == "head":
             yield rule.forbidden(

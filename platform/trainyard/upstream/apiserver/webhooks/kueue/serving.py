@@ -83,7 +83,7 @@ def check_lws(review: Review) -> Iterator[Problem]:
     yield from _check_labels(review)
     if _replicas(review.spec) > _MOST_REPLICAS:
         yield LWS.invalid(("spec", "replicas"), review.spec["replicas"], f"must be at most {_MOST_REPLICAS}")
-    yield from topology.check_pod_sets(podsets.of(review.value), grouped=True)
+    yield from topology.check_pod_sets(podsets.of(review.value), grouped=True, layered=topology.layered(review))
     if review.old is None:
         return
     yield from _check_kept(review)
@@ -128,7 +128,7 @@ def check_pod(review: Review) -> Iterator[Problem]:
         yield from labels.check_queue_name(value)
         yield from labels.check_max_time(value)
         yield from labels.check_elastic(value, supported=False)
-        yield from labels.check_gates(value)
+        yield from labels.check_gates(review)
     else:
         yield from _check_pod_update(review)
     yield from labels.check_prebuilt(value, supported=True)
@@ -144,7 +144,8 @@ def check_pod(review: Review) -> Iterator[Problem]:
             yield POD.invalid(labels.annotation_path(_TOTAL), found[_TOTAL], "must be a number greater than 0")
     elif _TOTAL in found:
         yield POD.required(path, f"set both {_GROUP} and {_TOTAL}, or neither")
-    yield from topology.check_request(topology.PodSet("main", inner(value, "metadata"), ("metadata",)))
+    pods = topology.PodSet("main", inner(value, "metadata"), ("metadata",))
+    yield from topology.check_request(pods, layered=topology.layered(review))
     prebuilt, where = labels.prebuilt_of(value)
     if group and prebuilt and group != prebuilt:
         yield POD.invalid(where, prebuilt, "must be the name of the pod group")
@@ -166,7 +167,7 @@ def _check_pod_update(review: Review) -> Iterator[Problem]:
     if labels.elastic(old) != labels.elastic(review.value):
         yield labels.JOB.invalid(labels.annotation_path(ELASTIC), None, "field is immutable")
     yield from labels.check_gates_kept(review)
-    yield from labels.check_gates(review.value)
+    yield from labels.check_gates(review)
     before, (group, path) = _group_of(old)[0], _group_of(review.value)
     if before and group != before:
         yield POD.invalid(path, group, "field is immutable")
@@ -185,7 +186,7 @@ def _group_of(value: Object) -> tuple[str, Path]:
 def _check_labels(review: Review) -> Iterator[Problem]:
     yield from labels.check_queue_name(review.value)
     yield from labels.check_elastic(review.value, supported=False)
-    yield from labels.check_gates(review.value)
+    yield from labels.check_gates(review)
 
 
 def _check_kept(review: Review) -> Iterator[Problem]:

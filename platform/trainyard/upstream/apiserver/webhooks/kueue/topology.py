@@ -11,6 +11,7 @@ from trainyard.upstream.apiserver.core.shapes import Object, inner
 from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 from trainyard.upstream.apiserver.webhooks import golang
+from trainyard.upstream.apiserver.webhooks.around import Review
 
 TOPOLOGY = Rule(
     "webhook/topology-request",
@@ -46,15 +47,20 @@ class PodSet:
         return inner(self.metadata, "annotations")
 
 
-def check_pod_sets(pod_sets: Sequence[PodSet], *, grouped: bool) -> Iterator[Problem]:
+def layered(review: Review) -> bool:
+    """Whether slices may have layers, which Kueue's gate TASMultiLayerTopology allows since 0.19."""
+    return review.since("kueue", "0.19.0") or "TASMultiLayerTopology" in review.around.gates
+
+
+def check_pod_sets(pod_sets: Sequence[PodSet], *, grouped: bool, layered: bool = True) -> Iterator[Problem]:
     """Yield the problems with the annotations of a job's templates; `grouped` kinds place two sets together."""
     for pod_set in pod_sets:
-        yield from check_request(pod_set)
+        yield from check_request(pod_set, layered=layered)
     if grouped:
         yield from _check_groups(pod_sets)
 
 
-def check_request(pod_set: PodSet) -> Iterator[Problem]:
+def check_request(pod_set: PodSet, *, layered: bool = True) -> Iterator[Problem]:
     """Yield the problems with the annotations of one template."""
     found, at = pod_set.annotations, (*pod_set.path, "annotations")
     if not found:
@@ -69,7 +75,10 @@ def check_request(pod_set: PodSet) -> Iterator[Problem]:
     if UNCONSTRAINED in found and golang.boolean(str(found[UNCONSTRAINED])) is None:
         yield TOPOLOGY.invalid((*at, UNCONSTRAINED), found[UNCONSTRAINED], "must be a boolean value")
     yield from _check_slice(found, at, pod_set.count)
-    yield from _check_layers(found, at, pod_set.count)
+    if layered:
+        yield from _check_layers(found, at, pod_set.count)
+    elif LAYERS in found:
+        yield TOPOLOGY.forbidden((*at, LAYERS), "layers need Kueue 0.19, or its feature gate TASMultiLayerTopology")
 
 
 def _check_group_name(found: Object, at: Path) -> Iterator[Problem]:

@@ -37,7 +37,9 @@ def check(review: Review) -> Iterator[Problem]:
     if runtime is None:
         return
     yield from _check_panics(review.spec, runtime)
-    yield from topology.check_pod_sets([*_pod_sets(review.value, runtime)], grouped=False)
+    yield from topology.check_pod_sets(
+        [*_pod_sets(review.value, runtime)], grouped=False, layered=topology.layered(review)
+    )
 
 
 def _check_panics(spec: Object, runtime: Object) -> Iterator[Problem]:

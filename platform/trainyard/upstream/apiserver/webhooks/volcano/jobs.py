@@ -22,19 +22,21 @@ from trainyard.upstream.apiserver.webhooks.volcano.policies import check_policie
 
 JOB = Rule(
     "webhook/volcano-job",
-    "volcano v1.14.1 pkg/webhooks/admission/jobs/validate/admit_job.go",
+    "volcano v1.15.1 pkg/webhooks/admission/jobs/validate/admit_job.go",
     title="A Volcano Job has tasks with unique names and valid counts.",
     fix="give each task its own name; keep minAvailable at or below the replicas",
 )
 VOLUMES = Rule(
     "webhook/volcano-volumes",
-    "volcano v1.14.1 pkg/webhooks/admission/jobs/validate/util.go",
+    "volcano v1.15.1 pkg/webhooks/admission/jobs/validate/util.go",
     title="Volumes of a Volcano Job have unique mount paths and one claim each.",
     fix="give each volume its own mountPath, and either volumeClaim or volumeClaimName",
 )
 
-_CORE = "1.34"
-"""The Kubernetes whose pod validation is built into Volcano 1.14."""
+_CORE, _CORE_SINCE_15 = "1.34", "1.35"
+"""The Kubernetes whose pod validation is built into Volcano 1.14, and into 1.15 (go.mod of v1.14.4 and v1.15.1)."""
+_GANG_KEPT = ("1.14.3", "1.15.1")
+"""Releases of two lines since which partitions without minPartitions leave minAvailable to the replicas."""
 _PLUGINS = ("env", "hcclrank", "mpi", "pytorch", "ray", "ssh", "svc", "tensorflow")
 _RETRY = 3
 _SPEC: Path = ("spec",)
@@ -46,7 +48,7 @@ def check(review: Review) -> Iterator[Problem]:
         yield from _check_update(review)
         return
     spec = review.spec
-    yield from _check_mpi(spec)
+    yield from _check_mpi(spec, workers=not review.since("volcano", "1.15.0"))
     yield from _check_network(spec, _SPEC)
     yield from _check_tasks(spec, review)
     if detail := names.label_key(review.name):
@@ -78,7 +80,9 @@ def default(review: Review) -> None:
         if task.get("minAvailable") is None:
             policy = child(task, "partitionPolicy")
             parts = number(policy, "minPartitions") or 0 if policy else 0
-            task["minAvailable"] = parts * (number(policy, "partitionSize") or 0) if policy else replicas_of(task)
+            counted = policy is not None and (parts > 0 or not review.since("volcano", *_GANG_KEPT))
+            size = number(policy, "partitionSize") or 0 if policy else 0
+            task["minAvailable"] = parts * size if counted else replicas_of(task)
         if is_zero(task, "maxRetry", of=int):
             task["maxRetry"] = _RETRY
         pod = inner(task, "template", "spec")
@@ -115,8 +119,8 @@ def _task_names(spec: Object) -> list[str]:
     return [text(task, "name") for _, task in each(spec, "tasks")]
 
 
-def _check_mpi(spec: Object) -> Iterator[Problem]:
-    """The MPI plugin needs the tasks of its master and its workers, by default called so."""
+def _check_mpi(spec: Object, *, workers: bool) -> Iterator[Problem]:
+    """The MPI plugin needs the tasks of its master and, before 1.15, its workers, by default called so."""
     plugins = inner(spec, "plugins")
     if "mpi" not in plugins:
         return
@@ -130,7 +134,7 @@ def _check_mpi(spec: Object) -> Iterator[Problem]:
         if name in roles:
             roles[name] = value
     for role, task in roles.items():
-        if task not in _task_names(spec):
+        if (role == "master" or workers) and task not in _task_names(spec):
             yield JOB.missing(("spec", "plugins", "mpi"), task, f"must be the task of the MPI {role}")
 
 
@@ -160,31 +164,34 @@ def _check_tasks(spec: Object, review: Review) -> Iterator[Problem]:
         pod = f"{review.name}-{name}-{index}"
         if detail := names.label_key(pod):
             yield JOB.invalid((*path, "name"), pod, f"the name of its pods {detail}")
-        yield from _check_template(task, path, review.namespace)
-        yield from _check_partition(task, path)
+        yield from _check_template(task, path, review)
+        yield from _check_partition(task, path, review)
     if (least := number(spec, "minAvailable") or 0) > total:
         yield JOB.invalid(("spec", "minAvailable"), least, f"must not be greater than the {total} pods of all tasks")
 
 
-def _check_template(task: Object, path: Path, namespace: str) -> Iterator[Problem]:
+def _check_template(task: Object, path: Path, review: Review) -> Iterator[Problem]:
     """The template is judged as the core kind PodTemplate is, by the task's name, with every gate off.
 
-    What a pod asks for as a whole is then not looked at.
+    What a pod asks for as a whole is then not looked at; since 1.15 it is.
     """
+    newer = review.since("volcano", "1.15.0")
+    kubernetes = _CORE_SINCE_15 if newer else _CORE
     name = text(task, "name")
     if detail := names.dns_subdomain(name):
         yield JOB.invalid((*path, "name"), name, detail)
     value = {
         "apiVersion": "v1",
         "kind": "PodTemplate",
-        "metadata": {"name": name, "namespace": namespace},
+        "metadata": {"name": name, "namespace": review.namespace},
         "template": deepcopy(inner(task, "template")),
     }
     pod = inner(value, "template", "spec")
-    pod.pop("resources", None)
+    if not newer:
+        pod.pop("resources", None)
     problems = list(templates.check_strict(pod))
     failed = False
-    for problem in (*core.check(core_defaults.apply(value, _CORE), kubernetes=_CORE), *problems):
+    for problem in (*core.check(core_defaults.apply(value, kubernetes), kubernetes=kubernetes), *problems):
         failed = True
         yield Problem((*path, *problem.path), JOB.id, problem.message, f"{JOB.source}; {problem.source}")
     if not failed and text(task, "topologyPolicy") not in ("", "none"):
@@ -203,7 +210,7 @@ def _check_numa(task: Object, path: Path) -> Iterator[Problem]:
                 yield JOB.invalid(at, requests.get("cpu"), "must be whole for a topology policy")
 
 
-def _check_partition(task: Object, path: Path) -> Iterator[Problem]:
+def _check_partition(task: Object, path: Path, review: Review) -> Iterator[Problem]:
     policy = child(task, "partitionPolicy")
     if policy is None:
         return
@@ -216,6 +223,8 @@ def _check_partition(task: Object, path: Path) -> Iterator[Problem]:
         yield JOB.invalid((*at, "partitionSize"), size, "must be greater than 0")
     elif replicas_of(task) != total * size:
         yield JOB.invalid((*path, "replicas"), replicas_of(task), f"must be {total} partitions of {size}")
+    elif least <= 0 and review.since("volcano", *_GANG_KEPT):
+        pass  # minAvailable is then that of the replicas
     elif available is not None and least * size != available:
         yield JOB.invalid((*path, "minAvailable"), available, f"must be {least} partitions of {size}")
     yield from _check_network(policy, at)
@@ -287,7 +296,7 @@ def _check_update(review: Review) -> Iterator[Problem]:
         replicas, least = replicas_of(task), number(task, "minAvailable")
         if least is not None and not 0 <= least <= replicas:
             yield JOB.invalid((*path, "minAvailable"), least, f"must be between 0 and the {replicas} replicas")
-        yield from _check_partition(task, path)
+        yield from _check_partition(task, path, review)
         total += replicas
     if not 0 <= (least := number(now, "minAvailable") or 0) <= total:
         yield JOB.invalid(("spec", "minAvailable"), least, f"must be between 0 and the {total} pods of all tasks")

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.upstream.apiserver.core.amounts import nanos
 from trainyard.upstream.apiserver.core.equality import differs
-from trainyard.upstream.apiserver.core.resourcenames import is_extended, is_whole
 from trainyard.upstream.apiserver.core.schedules import parse_schedule
 from trainyard.upstream.apiserver.core.shapes import Object, child, count, each, inner, text
 from trainyard.upstream.apiserver.core.timezones import is_zone
@@ -16,25 +14,31 @@ from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 from trainyard.upstream.apiserver.webhooks import golang
 from trainyard.upstream.apiserver.webhooks.around import Review, annotations_of, name_of
 from trainyard.upstream.apiserver.webhooks.decoded import is_zero
-from trainyard.upstream.apiserver.webhooks.volcano.policies import check_timeouts
-from trainyard.upstream.pods.resources import EPHEMERAL_STORAGE, PODS, is_huge_page
-
-_SOURCE = "volcano v1.14.1 pkg/webhooks/admission"
-QUEUE = Rule(
-    "webhook/volcano-queue",
-    f"{_SOURCE}/queues/validate/validate_queue.go",
-    title="A Volcano Queue has valid weights, amounts and a valid parent.",
-    fix="keep guarantee at most deserved, deserved at most capability, and children at most their parent",
+from trainyard.upstream.apiserver.webhooks.volcano.amounts import (
+    GROUP_OF_QUEUES,
+    QUEUE,
+    RESOURCES,
+    Amounts,
+    amounts_of,
+    check_quantities,
+    counted,
+    lacks,
+    parent_of,
+    path_of,
 )
+from trainyard.upstream.apiserver.webhooks.volcano.policies import check_timeouts
+from trainyard.upstream.apiserver.webhooks.volcano.trees import check_each_amount, check_tree
+
+_SOURCE = "volcano v1.15.1 pkg/webhooks/admission"
 GROUP = Rule(
     "webhook/volcano-podgroup",
-    "volcano v1.14.1 pkg/webhooks/admission/podgroups/validate/validate_podgroup.go",
+    "volcano v1.15.1 pkg/webhooks/admission/podgroups/validate/validate_podgroup.go",
     title="A Volcano PodGroup names a queue that exists and one highest network tier.",
     fix="correct spec.queue; set either highestTierAllowed or highestTierName",
 )
 NODE = Rule(
     "webhook/volcano-hypernode",
-    "volcano v1.14.1 pkg/webhooks/admission/hypernodes/validate/admit_hypernode.go",
+    "volcano v1.15.1 pkg/webhooks/admission/hypernodes/validate/admit_hypernode.go",
     title="A HyperNode has members with one valid selector each.",
     fix="give each member exactly one of exactMatch, regexMatch and labelMatch",
 )
@@ -45,14 +49,10 @@ CRON = Rule(
     fix="use a schedule such as '0 3 * * *'; correct the job template as you would a Volcano Job",
 )
 
-_GROUP = "scheduling.volcano.sh"
 _HIERARCHY = "volcano.sh/hierarchy"
 _WEIGHTS = "volcano.sh/hierarchy-weights"
-_RESOURCES = ("capability", "deserved", "guarantee")
 _MOST_CRON_NAME = 52
 _MOST_ZONE_PART = 14
-
-Amounts = dict[str, int]
 
 
 def default_queue(review: Review) -> None:
@@ -67,89 +67,66 @@ def default_queue(review: Review) -> None:
 
 
 def check_queue(review: Review) -> Iterator[Problem]:
-    """Yield the problems with a Queue, by itself and in the tree of those that are known."""
-    yield from _check_amounts(review.spec)
+    """Yield the problems with a Queue, by itself and in the tree of those that are known.
+
+    Since 1.14.2 amounts are compared resource by resource, a tree has at most five levels below its root, and what the
+    root has may not change.
+    """
+    newer = review.since("volcano", "1.14.2")
+    yield from check_each_amount(review.spec) if newer else _check_amounts(review.spec)
     yield from _check_hierarchy(review)
     parent = text(review.spec, "parent")
     if parent and parent != "root" and parent == review.name:
         yield QUEUE.invalid(("spec", "parent"), parent, "a queue cannot be its own parent")
         return
+    if review.name == "root" and newer and review.old is not None:
+        yield from _check_root(review)
     if review.name == "root" or not _resources_changed(review):
         return
     above = None
     if parent not in ("", "root"):
-        above = review.around.find(_GROUP, "Queue", parent)
+        above = review.around.find(GROUP_OF_QUEUES, "Queue", parent)
         if above is None and parent == "default":
             above = {"metadata": {"name": parent}}
         elif above is None:
             yield review.absent(QUEUE, ("spec", "parent"), "Queue", parent)
+    if newer:
+        yield from check_tree(review, above)
+        return
     if above is not None:
         yield from _check_child(review, above)
-    children = [queue for queue in review.around.of(_GROUP, "Queue") if _parent_of(queue) == review.name]
+    children = [queue for queue in review.around.of(GROUP_OF_QUEUES, "Queue") if parent_of(queue) == review.name]
     if children:
         yield from _check_sums(review.spec, children, ("spec",))
 
 
-def _parent_of(queue: Object) -> str:
-    return text(inner(queue, "spec"), "parent")
+def _check_root(review: Review) -> Iterator[Problem]:
+    for kind in RESOURCES:
+        if differs(amounts_of(review.spec, kind), amounts_of(review.old_spec, kind), "hard"):
+            yield QUEUE.forbidden(path_of(kind), "the amounts of the root queue cannot be changed")
 
 
 def _resources_changed(review: Review) -> bool:
     if review.old is None or text(review.spec, "parent") != text(review.old_spec, "parent"):
         return True
-    return any(differs(_listed(review.spec, kind), _listed(review.old_spec, kind), "hard") for kind in _RESOURCES)
-
-
-def _listed(spec: Object, kind: str) -> Object:
-    return inner(spec, "guarantee", "resource") if kind == "guarantee" else inner(spec, kind)
-
-
-def _path(kind: str) -> Path:
-    return ("spec", "guarantee", "resource") if kind == "guarantee" else ("spec", kind)
-
-
-def _counted(listed: Object) -> Amounts:
-    """The resources that Volcano's scheduler counts: processors, memory, pods, storage and devices."""
-    found = {}
-    for name, amount in listed.items():
-        scalar = name in (PODS, EPHEMERAL_STORAGE) or is_extended(name) or is_huge_page(name)
-        scalar = scalar or "kubernetes.io/" in name or name.startswith("attachable-volumes-")
-        if name in ("cpu", "memory") or (scalar and not name.startswith("count/")):
-            found[name] = nanos(amount) or 0
-    return found
-
-
-def _lacks(have: Amounts, wanted: Amounts) -> str | None:
-    """The first resource of which there is less than wanted; a missing scalar is less than nothing asked."""
-    for name, amount in wanted.items():
-        if name not in have and name not in ("cpu", "memory"):
-            return name
-        if have.get(name, 0) < amount:
-            return name
-    return next((name for name, amount in have.items() if name not in wanted and amount < 0), None)
+    return any(differs(amounts_of(review.spec, kind), amounts_of(review.old_spec, kind), "hard") for kind in RESOURCES)
 
 
 def _check_amounts(spec: Object) -> Iterator[Problem]:
-    for kind in _RESOURCES:
-        for name, amount in _listed(spec, kind).items():
-            value = nanos(amount) or 0
-            if value < 0:
-                yield QUEUE.invalid((*_path(kind), name), amount, "must be greater than or equal to 0")
-            if is_whole(name) and value % 10**9:
-                yield QUEUE.invalid((*_path(kind), name), amount, "must be an integer")
-    capability, deserved, guarantee = (_counted(_listed(spec, kind)) for kind in _RESOURCES)
+    yield from check_quantities(spec)
+    capability, deserved, guarantee = (counted(amounts_of(spec, kind)) for kind in RESOURCES)
     if inner(spec, "capability"):
-        if lacking := _lacks(capability, deserved):
+        if lacking := lacks(capability, deserved):
             yield QUEUE.invalid(
-                (*_path("deserved"), lacking), inner(spec, "deserved").get(lacking), "exceeds the capability"
+                (*path_of("deserved"), lacking), inner(spec, "deserved").get(lacking), "exceeds the capability"
             )
             return
-        if lacking := _lacks(capability, guarantee):
-            yield QUEUE.invalid((*_path("guarantee"), lacking), guarantee.get(lacking), "exceeds the capability")
+        if lacking := lacks(capability, guarantee):
+            yield QUEUE.invalid((*path_of("guarantee"), lacking), guarantee.get(lacking), "exceeds the capability")
             return
-    if _listed(spec, "guarantee") and (lacking := _lacks(deserved, guarantee)):
+    if amounts_of(spec, "guarantee") and (lacking := lacks(deserved, guarantee)):
         yield QUEUE.invalid(
-            (*_path("guarantee"), name), _listed(spec, "guarantee").get(name), "exceeds the deserved amount"
+            (*path_of("guarantee"), lacking), amounts_of(spec, "guarantee").get(lacking), "exceeds the deserved amount"
         )
 
 
@@ -169,29 +146,29 @@ def _check_hierarchy(review: Review) -> Iterator[Problem]:
         if value is None or value <= 0:
             yield QUEUE.invalid((*path, _WEIGHTS), weights, "must be numbers greater than 0, divided by slashes")
             return
-    for queue in review.around.of(_GROUP, "Queue"):
+    for queue in review.around.of(GROUP_OF_QUEUES, "Queue"):
         other = str(annotations_of(queue).get(_HIERARCHY) or "")
         if name_of(queue) != review.name and other.startswith(f"{hierarchy}/"):
             yield QUEUE.invalid((*path, _HIERARCHY), hierarchy, f"is above queue {name_of(queue)!r}")
 
 
 def _check_child(review: Review, above: Object) -> Iterator[Problem]:
-    have, want = _counted(inner(above, "spec", "capability")), _counted(inner(review.spec, "capability"))
-    if lacking := _lacks(have, want):
+    have, want = counted(inner(above, "spec", "capability")), counted(inner(review.spec, "capability"))
+    if lacking := lacks(have, want):
         yield QUEUE.invalid(("spec", "capability"), lacking, f"exceeds the capability of parent {name_of(above)!r}")
         return
     siblings = [
         queue
-        for queue in review.around.of(_GROUP, "Queue")
-        if _parent_of(queue) == name_of(above) and name_of(queue) != review.name
+        for queue in review.around.of(GROUP_OF_QUEUES, "Queue")
+        if parent_of(queue) == name_of(above) and name_of(queue) != review.name
     ]
     yield from _check_limits(inner(above, "spec"), [*siblings, review.value], ("spec",))
 
 
 def _check_sums(spec: Object, children: list[Object], path: Path) -> Iterator[Problem]:
-    capability = _counted(inner(spec, "capability"))
+    capability = counted(inner(spec, "capability"))
     for queue in children:
-        if lacking := _lacks(capability, _counted(inner(queue, "spec", "capability"))):
+        if lacking := lacks(capability, counted(inner(queue, "spec", "capability"))):
             yield QUEUE.invalid((*path, "capability"), lacking, f"is less than that of child {name_of(queue)!r}")
             return
     yield from _check_limits(spec, children, path)
@@ -202,10 +179,10 @@ def _check_limits(spec: Object, children: list[Object], path: Path) -> Iterator[
     for kind in ("guarantee", "deserved"):
         total: Amounts = {}
         for queue in children:
-            for name, amount in _counted(_listed(inner(queue, "spec"), kind)).items():
+            for name, amount in counted(amounts_of(inner(queue, "spec"), kind)).items():
                 total[name] = total.get(name, 0) + amount
-        limit = _listed(spec, kind) or inner(spec, "capability")
-        if limit and (lacking := _lacks(_counted(limit), total)):
+        limit = amounts_of(spec, kind) or inner(spec, "capability")
+        if limit and (lacking := lacks(counted(limit), total)):
             yield QUEUE.invalid((*path, kind), lacking, f"all children together exceed the parent's {kind}")
             return
 
@@ -215,7 +192,7 @@ def check_pod_group(review: Review) -> Iterator[Problem]:
     if review.old is not None:
         return
     queue = text(review.spec, "queue")
-    known = queue in ("", "default", "root") or review.around.find(_GROUP, "Queue", queue) is not None
+    known = queue in ("", "default", "root") or review.around.find(GROUP_OF_QUEUES, "Queue", queue) is not None
     if not known:
         yield review.absent(GROUP, ("spec", "queue"), "Queue", queue)
     holders: list[tuple[Object, Path]] = [(review.spec, ("spec",))]
