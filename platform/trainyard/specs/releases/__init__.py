@@ -1,6 +1,19 @@
 """Facts about operators: releases, charts, namespaces, what they bring and what they get on with; data with sources."""
 
-from trainyard.specs.releases.facts import Bundle, Chart, Compared, Facts, Need, Release
-from trainyard.specs.releases.load import names, read, release, releases
+from trainyard.specs.releases.facts import Bundle, Chart, Compared, Facts, Need, Provisions, Release
+from trainyard.specs.releases.load import names, operators_for, read, release, releases
 
-__all__ = ["Bundle", "Chart", "Compared", "Facts", "Need", "Release", "names", "read", "release", "releases"]
+__all__ = [
+    "Bundle",
+    "Chart",
+    "Compared",
+    "Facts",
+    "Need",
+    "Provisions",
+    "Release",
+    "names",
+    "operators_for",
+    "read",
+    "release",
+    "releases",
+]
