@@ -61,10 +61,10 @@ def test_the_paths_are_values_of_the_chart(name):
     assert chart is not None
     file = own_folder("schemas") / "charts" / chart.name / f"{facts.newest_first[0]}.yaml"
     defaults = load(file.read_bytes(), file=file.name)[0][0].value
-    switches = (said.name_value, said.tolerations, said.all_taints, said.snapshot_sidecar, said.snapshot_switch)
+    switches = (said.name_value, *said.tolerations, said.all_taints, said.snapshot_sidecar, said.snapshot_switch)
     for path in filter(None, (*switches, *said.accounts.values(), *said.sets, *said.asks)):
         parent, _, key = path.rpartition(".")
-        assert key in (lookup(defaults, parent) if parent else defaults), path
+        assert path in facts.optional_values or key in (lookup(defaults, parent) if parent else defaults), path
     assert set(said.keeps) <= set(said.sets)
     assert {lookup(defaults, said.name_value)} <= set(said.provisioners) if said.name_value else True
 
@@ -91,6 +91,13 @@ EXPECTED: dict[str, tuple[dict[str, Any], str, Any]] = {
     ),
     "WEKA on tainted nodes": ({"name": "csi-wekafs"}, "nodePluginTolerations", [TAINT]),
     "TopoLVM on tainted nodes": ({"name": "topolvm"}, "lvmd.tolerations", [TAINT]),
+    "Ceph on tainted nodes": ({"name": "ceph-csi-drivers"}, "drivers.cephfs.nodePlugin.tolerations", [TAINT]),
+    "Ceph without snapshots": ({"name": "ceph-csi-drivers"}, "drivers.cephfs.snapshotPolicy", "none"),
+    "Ceph with snapshots": (
+        {"name": "ceph-csi-drivers", "snapshots": True},
+        "drivers.rbd.snapshotPolicy",
+        "volumeSnapshot",
+    ),
     "EFS without a hook": ({"name": "aws-efs-csi-driver"}, "useHelmHooksForCSIDriver", False),
     "a role": (
         {"name": "aws-fsx-csi-driver", "identity": "irsa", "role": ROLE},

@@ -71,8 +71,8 @@ YIELD = {
     "amounts that fit the site": [
         "*resources.limits.*",
         "*resources.requests.*",
-        "resources.*.memory",
-        "resources.*.cpu",
+        "*resources.*.memory",
+        "*resources.*.cpu",
     ],
     "a mirror's image, or another release of a part": [
         "*.repository",
@@ -83,6 +83,7 @@ YIELD = {
         "*.imagePullPolicy",
         "*.pullPolicy",
         "basic.image_pull_policy",
+        "operatorConfig.driverSpecDefaults.imageSet.name",
     ],
     "definitions that go with the chart are the site's choice": ["crds.keep", "remediation.installCRDs"],
     "a part without which jobs run": [
@@ -116,6 +117,7 @@ YIELD = {
         "pluginConfig.allowedOperations.snapshotDirectoryVolumes",
         "sidecars.snapshotter.forceEnable",
         "snapshot.enabled",
+        "drivers.*.snapshotPolicy",
     ],
     "the site's own priorities, classes and service accounts": [
         "*riorityClassName",
@@ -123,7 +125,7 @@ YIELD = {
         "storageClasses",
         "controller.serviceAccount.annotations.*",
     ],
-    "a DaemonSet that no node runs": ["node.enableWindows"],
+    "a DaemonSet that no node runs, and drivers that no class names": ["node.enableWindows", "drivers.*.enabled"],
     "one replica, or variables of pods": ["leaderElect", "enableServiceLinks"],
     "how a Prometheus of ours is kept, and what else it may watch": [
         "grafana.enabled",

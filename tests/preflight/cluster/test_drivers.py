@@ -58,6 +58,19 @@ def lvm(devices: list[dict[str, Any]] | None, **choice: Any) -> dict[str, Any]:
     }
 
 
+def ceph(values: dict[str, Any], **rook: Any) -> dict[str, Any]:
+    """Return a cluster with Ceph by Rook, values of the charts of both, and a class with snapshots."""
+    parameters = {"clusterID": "rook-ceph", "fsName": "training"}
+    secret = {"name": "rook-csi-cephfs-provisioner", "namespace": "rook-ceph"}
+    shared = {"provisioner": "rook-ceph.cephfs.csi.ceph.com", "parameters": parameters, "secret": secret}
+    operators = {
+        "rook": {"version": "1.20.6", "values": rook},
+        "ceph-csi-drivers": {"version": "1.0.4", "values": values},
+        "external-snapshotter": {"version": "8.6.0"},
+    }
+    return {"drivers": None, "storage": {"shared": {**shared, "snapshots": NIGHTLY}}, "operators": operators}
+
+
 CASES: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
     "an operator of ours": (nfs(), []),
     "an operator of somebody else": (
@@ -196,6 +209,23 @@ CASES: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
     "snapshots of a thick volume": (
         lvm([SSD], snapshots=NIGHTLY),
         [("values/conflict", "class 'local' has snapshots, but device class 'ssd' is not thin; set type: thin")],
+    ),
+    "Ceph's drivers": (ceph({}), []),
+    "Ceph's driver under another name": (
+        ceph({"drivers": {"cephfs": {"name": "cephfs.csi.ceph.com"}}}),
+        [("values/conflict", "drivers.cephfs.name is cephfs.csi.ceph.com, but classes name drivers with Rook's names")],
+    ),
+    "Ceph's driver that is off": (
+        ceph({"drivers": {"cephfs": {"enabled": False}}}),
+        [("values/conflict", "drivers.cephfs.enabled is false, but class 'shared' needs the driver; remove it")],
+    ),
+    "Ceph's driver without snapshots": (
+        ceph({"drivers": {"cephfs": {"snapshotPolicy": "none"}}}),
+        [("values/conflict", "drivers.cephfs.snapshotPolicy is none, but class 'shared' has snapshots; remove it")],
+    ),
+    "Rook without definitions": (
+        ceph({}, crds={"enabled": False}),
+        [("values/conflict", "crds.enabled is false, but the definitions would go, and with them the Ceph cluster")],
     ),
     "a node's disk that is chosen first": (
         lvm([SSD], binding="Immediate"),

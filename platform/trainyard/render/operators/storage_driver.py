@@ -30,8 +30,8 @@ class StorageDriver(Operator):
         for path, value in (*said.sets.items(), *snapshots(site), *rights(site)):
             found = merge(found, nest_value(path, value))
         wanted = tolerations(site.cluster.pools.values())
-        if said.tolerates_few and said.tolerations and wanted:
-            found = merge(found, nest_value(said.tolerations, wanted))
+        for path in said.tolerations if said.tolerates_few and wanted else ():
+            found = merge(found, nest_value(path, wanted))
         return found
 
     def conflicts(self, site: Site) -> Iterator[Conflict]:
@@ -45,8 +45,8 @@ class StorageDriver(Operator):
             if stated(site, path) is not None and stated(site, path) != said.sets[path]:
                 yield Conflict(path, f"{path} is {str(stated(site, path)).lower()}, but {why}; remove it", source)
         pools = site.cluster.pools
-        if said.tolerations:
-            yield from check_tolerations(site, said.tolerations, pools, source)
+        for path in said.tolerations:
+            yield from check_tolerations(site, path, pools, source)
         tainted = next((name for name, pool in pools.items() if pool.taints), None)
         if said.all_taints and tainted:
             yield from if_false(site, {said.all_taints: f"nodes of pool {tainted!r} have taints; remove it"}, source)

@@ -211,8 +211,8 @@ class Provisions(Spec):
     """Names of the drivers, as in `provisioner` of a class."""
     name_value: Text | None = None
     """Path of the value that renames the driver."""
-    tolerations: Text | None = None
-    """Path of the value with the tolerations of its pods on nodes."""
+    tolerations: tuple[Text, ...] = ()
+    """Paths of the values with the tolerations of its pods on nodes."""
     tolerates_few: StrictBool = False
     """Whether these are not all taints by default, so that they follow from the pools."""
     all_taints: Text | None = None
