@@ -58,7 +58,7 @@ GKE = {
 GOOGLE = {**OPERATORS, "gke-gpudirect": {"version": "2026.6.9"}}
 GOOGLES = {**OPERATORS, "gke-gpudirect": {"version": "2026.6.9", "managed": False}}
 EFS = {"version": "4.4.1", "role": "arn:aws:iam::111122223333:role/efs"}
-CEPHFS = {
+BY_ROOK = {
     "provisioner": "rook-ceph.cephfs.csi.ceph.com",
     "parameters": {"clusterID": "rook-ceph", "fsName": "training"},
 }
@@ -368,19 +368,14 @@ CASES = {
         "storage driver `nfs.csi.k8s.io` runs on all nodes",
         "(by the test)",
     ),
-    "an add-on of the cloud": (
-        {"storage": {"homes": {"provisioner": "file.csi.azure.com"}}, "system": {"distribution": "aks"}},
-        "`az aks update -g GROUP -n CLUSTER --enable-file-driver`",
-        "github.com/kubernetes-sigs/azurefile-csi-driver",
-    ),
     "a driver with a role": (
         {"operators": {**OPERATORS, "aws-efs-csi-driver": EFS | {"identity": "irsa"}}},
-        "`sub` = `system:serviceaccount:kube-system:efs-csi-controller-sa`",
-        "eks-pod-identity-agent",
+        "IAM has an OIDC provider for the issuer of the cluster",
+        "the agent of EKS Pod Identity",
     ),
     "a driver with a role by the agent": (
         {"operators": {**OPERATORS, "aws-efs-csi-driver": EFS | {"identity": "pod-identity"}}},
-        "--service-account efs-csi-controller-sa --role-arn arn:aws:iam::111122223333:role/efs",
+        "the agent of EKS Pod Identity runs on all nodes",
         "IAM has an OIDC provider",
     ),
     "a driver with the rights of nodes": (
@@ -389,7 +384,7 @@ CASES = {
         "trusts service account",
     ),
     "a file system of Rook": (
-        {"storage": {"shared": CEPHFS}, "operators": {**OPERATORS, "rook": {"version": "1.20.6"}}},
+        {"storage": {"shared": BY_ROOK}, "operators": {**OPERATORS, "rook": {"version": "1.20.6"}}},
         "CephFilesystem `rook-ceph/training` is there",
         "CephBlockPool",
     ),
@@ -431,6 +426,18 @@ WAYS = {
     ),
     "values of the operator": ({"operators": switched_off("driver")}, "NVIDIA's driver", "remove `driver.enabled"),
     "an image": ({"system": {"gpuDriver": "system"}}, "NVIDIA's driver", "choose an image for the nodes"),
+    "an add-on of the cloud": (
+        {"storage": {"homes": {"provisioner": "file.csi.azure.com"}}, "system": {"distribution": "aks"}},
+        "storage driver `file.csi.azure.com`", "`az aks update -g GROUP -n CLUSTER --enable-file-driver`",
+    ),
+    "a role by the issuer": (
+        {"operators": {**OPERATORS, "aws-efs-csi-driver": EFS | {"identity": "irsa"}}},
+        "trusts service account", "`sub` = `system:serviceaccount:kube-system:efs-csi-controller-sa`",
+    ),
+    "a role by the agent": (
+        {"operators": {**OPERATORS, "aws-efs-csi-driver": EFS | {"identity": "pod-identity"}}},
+        "trusts service account", "--service-account efs-csi-controller-sa --role-arn arn:aws:iam::111122223333:role/efs",
+    ),
 }  # fmt: skip
 
 
