@@ -426,18 +426,6 @@ WAYS = {
     ),
     "values of the operator": ({"operators": switched_off("driver")}, "NVIDIA's driver", "remove `driver.enabled"),
     "an image": ({"system": {"gpuDriver": "system"}}, "NVIDIA's driver", "choose an image for the nodes"),
-    "an add-on of the cloud": (
-        {"storage": {"homes": {"provisioner": "file.csi.azure.com"}}, "system": {"distribution": "aks"}},
-        "storage driver `file.csi.azure.com`", "`az aks update -g GROUP -n CLUSTER --enable-file-driver`",
-    ),
-    "a role by the issuer": (
-        {"operators": {**OPERATORS, "aws-efs-csi-driver": EFS | {"identity": "irsa"}}},
-        "trusts service account", "`sub` = `system:serviceaccount:kube-system:efs-csi-controller-sa`",
-    ),
-    "a role by the agent": (
-        {"operators": {**OPERATORS, "aws-efs-csi-driver": EFS | {"identity": "pod-identity"}}},
-        "trusts service account", "--service-account efs-csi-controller-sa --role-arn arn:aws:iam::111122223333:role/efs",
-    ),
 }  # fmt: skip
 
 
@@ -810,3 +798,20 @@ def test_a_placement_group_is_somebody_else_s():
     what = "placement group `near` is there, in the zone of the pool's subnets, and Karpenter may use it"
     assert near[what].startswith("`aws ec2 create-placement-group --group-name near --strategy cluster`")
     assert not any("placement group" in item for item in of_account())
+
+
+def test_a_driver_is_switched_on_or_gets_its_role_by_a_command():
+    """The cloud's own add-on, or the trust in the driver's service account, is a line to copy."""
+
+    def gets(**changes: object) -> str:
+        return "\n".join(item.get for item in prerequisites(specs(**changes), "test")["Storage"])
+
+    assert "`az aks update -g GROUP -n CLUSTER --enable-file-driver`" in gets(
+        storage={"homes": {"provisioner": "file.csi.azure.com"}}, system={"distribution": "aks"}
+    )
+    issuer, agent = (
+        gets(operators={**OPERATORS, "aws-efs-csi-driver": EFS | {"identity": way}}) for way in ("irsa", "pod-identity")
+    )
+    account = "efs-csi-controller-sa"
+    assert f"`sub` = `system:serviceaccount:kube-system:{account}`" in issuer
+    assert f"--service-account {account} --role-arn {EFS['role']}" in agent
