@@ -125,7 +125,11 @@ YIELD = {
         "storageClasses",
         "controller.serviceAccount.annotations.*",
     ],
-    "a DaemonSet that no node runs, and drivers that no class names": ["node.enableWindows", "drivers.*.enabled"],
+    "a DaemonSet that no node runs, tests of Helm, and drivers that no class names": [
+        "helmTester.enabled",
+        "node.enableWindows",
+        "drivers.*.enabled",
+    ],
     "one replica, or variables of pods": ["leaderElect", "enableServiceLinks"],
     "how a Prometheus of ours is kept, and what else it may watch": [
         "grafana.enabled",
