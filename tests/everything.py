@@ -33,11 +33,21 @@ KUBELET = {
 EXCLUDED = {"gke-gpudirect"} | {other.operator for facts in releases().values() for other in facts.excludes}
 """Operators that another one of these does not bear beside it, and one for another provider's nodes."""
 
+
+def calls_cloud(name: str) -> bool:
+    """Whether an operator is a storage driver that needs rights at its cloud."""
+    said = releases()[name].provisions
+    return said is not None and bool(said.accounts)
+
+
 BROUGHT = {"node-feature-discovery"}
 """What another of these brings along."""
 
+ROLE: dict[str, str] = {"identity": "irsa", "role": "arn:aws:iam::111122223333:role/driver"}
+"""Rights of drivers that call a cloud."""
+
 OPERATORS: dict[str, Any] = {
-    name: {"version": max(releases()[name].releases, key=order)}
+    name: {"version": max(releases()[name].releases, key=order), **(ROLE if calls_cloud(name) else {})}
     for name in operators()
     if name in releases() and name not in EXCLUDED | BROUGHT
 }
@@ -94,6 +104,7 @@ EVERYTHING: dict[str, Any] = fields(
         },
         "cidrs": {"pods": "10.0.0.0/14", "services": "10.4.0.0/16", "nodes": "10.8.0.0/20"},
         "operators": OPERATORS,
+        "drivers": None,
         "tracking": TRACKING,
         "queues": {
             "research": {

@@ -147,7 +147,7 @@ def test_a_recorded_cluster(specs):
     check_rows(rows)
     text = "\n".join(prerequisites.lines(rows, "cumulus"))
     line = next(line for line in text.splitlines() if line.startswith("  missing  storage driver `fsx.csi.aws.com`"))
-    assert f"{line}\n{'':11}now: p5-5 does not run it\n{'':11}get: install it" in text
+    assert f"{line}\n{'':11}now: p5-5 does not run it\n{'':11}get: `aws eks create-addon" in text
     assert text.endswith("cannot be seen from here; nothing was changed")
     assert [accept for path, accept in server.asked if "/secrets/" in path] == [METADATA]
     assert json.dumps(prerequisites.table(rows, "cumulus")).count('"verdict": "missing"') == len(MISSING)

@@ -57,6 +57,11 @@ GKE = {
 }
 GOOGLE = {**OPERATORS, "gke-gpudirect": {"version": "2026.6.9"}}
 GOOGLES = {**OPERATORS, "gke-gpudirect": {"version": "2026.6.9", "managed": False}}
+EFS = {"version": "4.4.1", "role": "arn:aws:iam::111122223333:role/efs"}
+BY_ROOK = {
+    "provisioner": "rook-ceph.cephfs.csi.ceph.com",
+    "parameters": {"clusterID": "rook-ceph", "fsName": "training"},
+}
 MI300X = {"shape": "mi300x", "nodes": 4}
 AMD = {**OPERATORS, "amd-gpu-operator": {"version": "1.5.1"}}
 DRIVEN = {"version": "1.5.1", "values": {"deviceConfig": {"spec": {"driver": {"enable": True}}}}}
@@ -353,6 +358,36 @@ CASES = {
     "hardware": ({}, "a person has synced Application `test-hardware`", ""),
     "no hardware": ({"operators": THEIRS}, "", "test-hardware"),
     "a class that exists": ({}, "StorageClass `local` is there, of `rancher.io/local-path`", "storage driver `rancher"),
+    "a driver of ours": (
+        {"drivers": None, "operators": {**OPERATORS, "csi-driver-nfs": {"version": "4.13.4"}}},
+        "`/export` of `nfs.example.com` is exported read-write",
+        "storage driver `nfs.csi.k8s.io`",
+    ),
+    "a driver that an operator of somebody else brings": (
+        {"drivers": None, "operators": {**OPERATORS, "csi-driver-nfs": {"version": "4.13.4", "managed": False}}},
+        "storage driver `nfs.csi.k8s.io` runs on all nodes",
+        "(by the test)",
+    ),
+    "a driver with a role": (
+        {"operators": {**OPERATORS, "aws-efs-csi-driver": EFS | {"identity": "irsa"}}},
+        "IAM has an OIDC provider for the issuer of the cluster",
+        "the agent of EKS Pod Identity",
+    ),
+    "a driver with a role by the agent": (
+        {"operators": {**OPERATORS, "aws-efs-csi-driver": EFS | {"identity": "pod-identity"}}},
+        "the agent of EKS Pod Identity runs on all nodes",
+        "IAM has an OIDC provider",
+    ),
+    "a driver with the rights of nodes": (
+        {"operators": {**OPERATORS, "aws-efs-csi-driver": {"version": "4.4.1", "identity": "node"}}},
+        "the role of the nodes has policy `arn:aws:iam::aws:policy/service-role/AmazonEFSCSIDriverPolicy`",
+        "trusts service account",
+    ),
+    "a file system of Rook": (
+        {"storage": {"shared": BY_ROOK}, "operators": {**OPERATORS, "rook": {"version": "1.20.6"}}},
+        "CephFilesystem `rook-ceph/training` is there",
+        "CephBlockPool",
+    ),
     "a class of ours": ({}, "storage driver `nfs.csi.k8s.io` runs on all nodes (by the test)", "StorageClass `shared`"),
     "an operator of others": ({"operators": THEIRS}, "gpu-operator 26.7.0 is there", "kueue"),
     "a runtime class": ({"runtimeClasses": ["gvisor"]}, "RuntimeClass `gvisor` is there", ""),
@@ -763,3 +798,20 @@ def test_a_placement_group_is_somebody_else_s():
     what = "placement group `near` is there, in the zone of the pool's subnets, and Karpenter may use it"
     assert near[what].startswith("`aws ec2 create-placement-group --group-name near --strategy cluster`")
     assert not any("placement group" in item for item in of_account())
+
+
+def test_a_driver_is_switched_on_or_gets_its_role_by_a_command():
+    """The cloud's own add-on, or the trust in the driver's service account, is a line to copy."""
+
+    def gets(**changes: object) -> str:
+        return "\n".join(item.get for item in prerequisites(specs(**changes), "test")["Storage"])
+
+    assert "`az aks update -g GROUP -n CLUSTER --enable-file-driver`" in gets(
+        storage={"homes": {"provisioner": "file.csi.azure.com"}}, system={"distribution": "aks"}
+    )
+    issuer, agent = (
+        gets(operators={**OPERATORS, "aws-efs-csi-driver": EFS | {"identity": way}}) for way in ("irsa", "pod-identity")
+    )
+    account = "efs-csi-controller-sa"
+    assert f"`sub` = `system:serviceaccount:kube-system:{account}`" in issuer
+    assert f"--service-account {account} --role-arn {EFS['role']}" in agent

@@ -68,7 +68,12 @@ CLUSTERS: dict[str, dict[str, Any]] = {
 }
 
 YIELD = {
-    "amounts that fit the site": ["*resources.limits.*", "*resources.requests.*"],
+    "amounts that fit the site": [
+        "*resources.limits.*",
+        "*resources.requests.*",
+        "*resources.*.memory",
+        "*resources.*.cpu",
+    ],
     "a mirror's image, or another release of a part": [
         "*.repository",
         "*.image",
@@ -78,6 +83,7 @@ YIELD = {
         "*.imagePullPolicy",
         "*.pullPolicy",
         "basic.image_pull_policy",
+        "operatorConfig.driverSpecDefaults.imageSet.name",
     ],
     "definitions that go with the chart are the site's choice": ["crds.keep", "remediation.installCRDs"],
     "a part without which jobs run": [
@@ -106,6 +112,24 @@ YIELD = {
     "somebody else may bring the project; prerequisites name it": ["nfd.enabled"],
     "gates of ours stand beside the file's": ["controllerManager.featureGates"],
     "only hides labels that no pool is selected by": ["master.config.extraLabelNs"],
+    "snapshots, of which no class of the cluster has any": [
+        "controller.enableSnapshotter",
+        "pluginConfig.allowedOperations.snapshotDirectoryVolumes",
+        "sidecars.snapshotter.forceEnable",
+        "snapshot.enabled",
+        "drivers.*.snapshotPolicy",
+    ],
+    "the site's own priorities, classes and service accounts": [
+        "*riorityClassName",
+        "priorityClass.enabled",
+        "storageClasses",
+        "controller.serviceAccount.annotations.*",
+    ],
+    "a DaemonSet that no node runs, tests of Helm, and drivers that no class names": [
+        "helmTester.enabled",
+        "node.enableWindows",
+        "drivers.*.enabled",
+    ],
     "one replica, or variables of pods": ["leaderElect", "enableServiceLinks"],
     "how a Prometheus of ours is kept, and what else it may watch": [
         "grafana.enabled",

@@ -173,16 +173,16 @@ def test_a_class_says_what_its_driver_needs(storage, rule, message):
 
 INSTALLED: dict[str, tuple[dict[str, str] | None, bool, str | None]] = {
     "said": ({"csi.weka.io": "2.8.8, by the storage team"}, False, None),
-    "not said": (None, False, "driver 'csi.weka.io' is not listed in drivers; install it, and add it to drivers"),
+    "not said": (None, False, "nobody provisions class 'shared': driver 'csi.weka.io' is not in drivers; add operator"),
     "misspelt": (
         {"csi.wekka.io": "2.8.8"},
         False,
-        "driver 'csi.weka.io' is not listed in drivers; did you mean ",
+        "nobody provisions class 'shared': driver 'csi.weka.io' is not in drivers; did you mean ",
     ),
     "another": (
         {"filestore.csi.storage.gke.io": "4"},
         False,
-        "driver 'csi.weka.io' is not listed in drivers; install it, and ",
+        "nobody provisions class 'shared': driver 'csi.weka.io' is not in drivers; add operator csi-wekafs, or",
     ),
     "there with its class": (None, True, None),
 }

@@ -152,12 +152,11 @@ def groups(
 
 def storage(cluster: Cluster) -> Iterator[Resource]:
     """Yield the storage classes that are ours to make; a volume outlives its claim, unless it is scratch."""
-    scratch = {pool.local_disks.storage for pool in cluster.pools.values() if pool.local_disks}
     for name, choice in cluster.storage.items():
         yield from exports(name, choice)
         if choice.existing or choice.exports:
             continue
-        reclaim = choice.reclaim or ("Delete" if name in scratch else "Retain")
+        reclaim = reclaim_policy(cluster, name)
         fields = {
             "provisioner": choice.provisioner,
             "parameters": parameters(choice, kept=reclaim == "Retain") or None,
@@ -167,6 +166,12 @@ def storage(cluster: Cluster) -> Iterator[Resource]:
             "allowVolumeExpansion": expands(choice),
         }
         yield Resource("storage.k8s.io/v1", "StorageClass", name, ("storage", name), fields=fields)
+
+
+def reclaim_policy(cluster: Cluster, name: str) -> str:
+    """Return the reclaim policy of a class of ours: as it says, else Retain, or Delete for scratch on local disks."""
+    scratch = {pool.local_disks.storage for pool in cluster.pools.values() if pool.local_disks}
+    return cluster.storage[name].reclaim or ("Delete" if name in scratch else "Retain")
 
 
 def exports(name: str, choice: Storage) -> Iterator[Resource]:

@@ -29,6 +29,15 @@ def installed_operators(cluster: Cluster) -> Iterator[tuple[Site, Operator]]:
             yield site, known[site.name]
 
 
+def driver_operators(cluster: Cluster) -> dict[str, list[Site]]:
+    """Return by provisioner the operators of the cluster that bring its storage driver, whoever installs them."""
+    found: dict[str, list[Site]] = {}
+    for site in sites(cluster):
+        for provisioner in site.facts.provisions.provisioners if site.facts.provisions else ():
+            found.setdefault(provisioner, []).append(site)
+    return found
+
+
 CRITICAL_PODS = 100_000
 """Pods of system priority in an operator's namespace: more than its daemons on any number of nodes."""
 

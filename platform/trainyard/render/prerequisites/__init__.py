@@ -8,6 +8,7 @@ from trainyard.render.clusters import folders, of_files
 from trainyard.render.prerequisites import (
     access,
     buckets,
+    ceph,
     fabric,
     gpu_operator,
     gpus,
@@ -15,6 +16,7 @@ from trainyard.render.prerequisites import (
     monitoring,
     nodes,
     operators,
+    rights,
     scaling,
     storage,
     tracking,
@@ -34,7 +36,7 @@ AREAS: Mapping[str, tuple[Find, ...]] = {
     ),
     "GPUs": (gpus.nvidia, gpu_operator.labels, gpus.fabric_managers, gpus.channels, gpus.amd),
     "Fabric": (fabric.every,),
-    "Storage": (storage.drivers, storage.classes, buckets.stores),
+    "Storage": (storage.drivers, rights.roles, storage.classes, ceph.storage, buckets.stores),
     "Software": (
         *(operators.operators, gpu_operator.quotas, operators.companions, operators.webhooks),
         *(operators.runtimes, operators.network_policies, operators.pipelines, tracking.trackers),

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from trainyard.base.documents import Path
+from trainyard.render.operators.base import Site as OperatorSite
+from trainyard.render.operators.install import driver_operators
 from trainyard.render.prerequisites.base import Prerequisite, Site
 from trainyard.render.prerequisites.questions import CsiDriver, Existing, namespaced
 from trainyard.specs.drivers import Driver
@@ -17,30 +20,18 @@ CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
 
 
 def drivers(site: Site) -> Iterator[Prerequisite]:
-    """Yield the drivers of the cluster's classes, each once."""
-    cluster, seen = site.cluster, set[str]()
+    """Yield the drivers of the cluster's classes that somebody else installs, and what all of them need of nodes."""
+    cluster, seen, installers = site.cluster, set[str](), driver_operators(site.cluster)
     for name, storage in cluster.storage.items():
         if storage.existing and storage.driver is None:
             continue
         if storage.provisioner in seen:
             continue
         seen.add(storage.provisioner)
-        said = cluster.drivers.get(storage.provisioner)
-        yield Prerequisite(
-            f"storage driver `{storage.provisioner}` runs on all nodes" + (f" ({said})" if said else ""),
-            f"it makes and mounts the volumes of class {name}",
-            ("drivers", storage.provisioner) if said else ("storage", name, "provisioner"),
-            how_to_install(storage.driver),
-            CsiDriver(storage.provisioner, tuple(cluster.pools)),
-        )
-        if any(one.snapshots for one in cluster.storage.values() if one.provisioner == storage.provisioner):
-            yield Prerequisite(
-                f"the controller of `{storage.provisioner}` has the container csi-snapshotter",
-                "the snapshot controller leaves it to make and delete snapshots",
-                ("storage", name, "snapshots"),
-                "switch snapshots on in the driver's chart or settings",
-                look="`kubectl get volumesnapshots -A`, a night later, shows READYTOUSE true",
-            )
+        operator = next(iter(installers.get(storage.provisioner, ())), None)
+        if operator is None or not operator.choice.managed:
+            yield there(site, name, storage, operator)
+            yield from sidecar(site, name, storage)
         if storage.driver and storage.driver.nodes:
             yield Prerequisite(
                 f"nodes have what `{storage.provisioner}` needs: {storage.driver.nodes}",
@@ -51,10 +42,37 @@ def drivers(site: Site) -> Iterator[Prerequisite]:
             )
 
 
-def how_to_install(driver: Driver | None) -> str:
-    """Return how somebody installs a driver."""
+def there(site: Site, name: str, storage: Storage, operator: OperatorSite | None) -> Prerequisite:
+    """Return the driver of a class that somebody else installs, as the field says that calls for it."""
+    said = site.cluster.drivers.get(storage.provisioner)
+    at: Path = ("drivers", storage.provisioner) if said else ("storage", name, "provisioner")
+    return Prerequisite(
+        f"storage driver `{storage.provisioner}` runs on all nodes" + (f" ({said})" if said else ""),
+        f"it makes and mounts the volumes of class {name}",
+        operator.at if operator is not None and not said else at,
+        how_to_install(storage.driver, site.cluster.distribution.provider),
+        CsiDriver(storage.provisioner, tuple(site.cluster.pools)),
+    )
+
+
+def sidecar(site: Site, name: str, storage: Storage) -> Iterator[Prerequisite]:
+    """Yield the container for snapshots of a driver that somebody else installs."""
+    if any(one.snapshots for one in site.cluster.storage.values() if one.provisioner == storage.provisioner):
+        yield Prerequisite(
+            f"the controller of `{storage.provisioner}` has the container csi-snapshotter",
+            "the snapshot controller leaves it to make and delete snapshots",
+            ("storage", name, "snapshots"),
+            "switch snapshots on in the driver's chart or settings",
+            look="`kubectl get volumesnapshots -A`, a night later, shows READYTOUSE true",
+        )
+
+
+def how_to_install(driver: Driver | None, provider: str | None) -> str:
+    """Return how somebody installs a driver: as an add-on where the cluster's cloud has one."""
     if driver is None:
         return "install it"
+    if driver.addon is not None and driver.addon.provider == provider:
+        return driver.addon.get
     return f"install it, as {source(driver)} says" + (f"; {driver.install}" if driver.install else "")
 
 

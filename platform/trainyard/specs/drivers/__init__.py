@@ -47,6 +47,16 @@ class SnapshotClass(Spec):
     """Repository, release and file."""
 
 
+class AddOn(Spec):
+    """The driver as a part of a cloud's own Kubernetes, which somebody switches on."""
+
+    provider: Text
+    """Cloud that has it, as a distribution names it."""
+    get: Text
+    """Command that switches it on."""
+    source: Text
+
+
 class Driver(Spec):
     """One driver; its provisioner is the file's name."""
 
@@ -76,6 +86,10 @@ class Driver(Spec):
     """Parameters by which a volume that is kept keeps its data too."""
     ownership: Ownership
     """Who lets a pod's group write: the kubelet, by fsGroup; the driver, as it mounts; or nobody but the server."""
+    node_local: StrictBool = False
+    """Whether a volume is on the disks of one node, and its pods with it."""
+    zonal: StrictBool = False
+    """Whether a volume is in one zone, and only nodes there can attach it."""
     grows: StrictBool = True
     """Whether a larger claim makes a larger volume."""
     enforces: StrictBool = True
@@ -92,6 +106,8 @@ class Driver(Spec):
     """How the server must offer its folder so that the kubelet can give volumes to a group, in words."""
     label_option: Text | None = None
     """Parameter with mount options, one of which gives all files one SELinux label; default: files have no labels."""
+    addon: AddOn | None = None
+    """How its cloud brings it; None where it does not."""
     nodes: Text | None = None
     """What the nodes need beside the driver's own pods, in words."""
     install: Text | None = None

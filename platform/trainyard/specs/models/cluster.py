@@ -65,6 +65,12 @@ Gate = Literal["GenericWorkload", "WorkloadWithJob"]
 """Feature gates of Kubernetes that are off by default, and by which rendered objects change."""
 
 
+Role = Annotated[
+    StrictStr, Form(r"arn:aws[a-z-]*:iam::[0-9]{12}:role/[\w+=,.@/-]+", "arn:aws:iam::<account>:role/<name>")
+]
+"""The ARN of a role of Amazon."""
+
+
 class Unlisted(Spec):
     """A known release whose facts are used for a release that Trainyard does not know, and the reason."""
 
@@ -87,6 +93,11 @@ class OperatorChoice(Spec):
     """Helm values in addition to Trainyard's, checked against the values that the chart reads."""
     digests: dict[Text, Digest] = {}
     """Digests by component, for images that Trainyard's objects name; a tag can change its image, a digest cannot."""
+    identity: Literal["irsa", "pod-identity", "node"] | None = None
+    """Way in which a storage driver of Amazon gets its rights: `irsa` or `pod-identity`, with `role`, or `node`: the
+    role of the nodes, which all their pods have too."""
+    role: Role | None = None
+    """ARN of the role that a storage driver of Amazon has, such as `arn:aws:iam::111122223333:role/fsx`."""
     managed: StrictBool = True
     """`false` if somebody else installs the operator, such as the provider; Trainyard then renders nothing for it."""
     scheduler: Scheduler | None = None

@@ -215,6 +215,35 @@ class Daemon(Spec):
     source: Text
 
 
+class Provisions(Spec):
+    """Storage drivers that an operator installs, and the values of its chart that follow from the cluster."""
+
+    provisioners: tuple[Text, ...] = Field(min_length=1)
+    """Names of the drivers, as in `provisioner` of a class."""
+    name_value: Text | None = None
+    """Path of the value that renames the driver."""
+    tolerations: tuple[Text, ...] = ()
+    """Paths of the values with the tolerations of its pods on nodes."""
+    tolerates_few: StrictBool = False
+    """Whether these are not all taints by default, so that they follow from the pools."""
+    all_taints: Text | None = None
+    """Path of a switch by which its pods on nodes tolerate all taints, and without which they do not."""
+    accounts: dict[Name, Text] = Field(default={})
+    """Service accounts that call the provider, each with the path of the value that holds its annotations."""
+    policy: Text | None = None
+    """Policy of the provider whose rights these accounts need."""
+    snapshot_sidecar: Text | None = None
+    """Path of the switch of the container that makes snapshots, which is of use only beside the snapshot controller."""
+    snapshot_switch: Text | None = None
+    """Path of a switch that is on only where a class of the driver has `snapshots`."""
+    asks: dict[Text, Text] = Field(default={})
+    """Values by path that only the cluster's file can say, each with what it is, as in `volume groups of the nodes`."""
+    keeps: dict[Text, Text] = Field(default={})
+    """Those of `sets` that may not be otherwise, each with what happens then."""
+    sets: dict[Text, Any] = Field(default={})
+    """Values by path that Argo CD, our classes or nodes with GPUs need otherwise than the chart has them."""
+
+
 class Facts(Spec):
     """An operator, whatever its release; `derived` says what follows from the folder `schemas/` where it is unsaid."""
 
@@ -255,6 +284,8 @@ class Facts(Spec):
     """Prefix of the device resources it advertises, unless a value says otherwise."""
     prefix_value: Text | None = None
     """Path of the chart's value that sets the prefix."""
+    provisions: Provisions | None = None
+    """Storage drivers that it installs."""
     attaches: tuple[Attach, ...] = ()
     """Ways of attaching pods to an RDMA fabric that it provides the devices or interfaces for."""
     daemons: tuple[Daemon, ...] = ()

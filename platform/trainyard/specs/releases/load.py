@@ -56,3 +56,13 @@ def release(name: str) -> Facts | None:
 def names() -> tuple[str, ...]:
     """Return the names of all known operators, sorted."""
     return tuple(releases())
+
+
+def operators_for(provisioner: str, provider: str | None) -> list[str]:
+    """Return the names of the known operators that install a storage driver on nodes of a cloud; None: of any."""
+    return [
+        name
+        for name, facts in releases().items()
+        if facts.provisions and provisioner in facts.provisions.provisioners
+        if provider is None or facts.provider in {None, provider}
+    ]

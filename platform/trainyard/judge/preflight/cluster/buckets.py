@@ -12,6 +12,7 @@ from trainyard.base.rules import Rule
 from trainyard.judge.preflight.cluster.storage import INSTALLED
 from trainyard.judge.preflight.subjects import CLUSTER_BESIDE, OneCluster
 from trainyard.render.clusters.buckets import DRIVERS
+from trainyard.render.operators.install import driver_operators
 from trainyard.render.parts.buckets import claim
 from trainyard.render.parts.identity import PROVIDERS
 from trainyard.specs import Cluster
@@ -100,7 +101,7 @@ def check_buckets(one: OneCluster, store: ObjectStorage, way: Way) -> Iterator[F
             yield BUCKET.at(one.source, (*place, "url"), f"{message}; use a bucket of that provider")
             continue
         driver = DRIVERS[bucket.scheme]
-        if bucket.mount and driver not in one.cluster.drivers:
+        if bucket.mount and driver not in {*one.cluster.drivers, *driver_operators(one.cluster)}:
             message = f"bucket {name!r} is mounted by driver {driver!r}, which is not in drivers; add it"
             yield INSTALLED.at(one.source, (*place, "mount"), message)
         for team in bucket.teams:

@@ -9,9 +9,11 @@ from trainyard.base.documents import Path
 from trainyard.base.findings import Finding, Severity, did_you_mean
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.subjects import CLUSTER
+from trainyard.render.operators.install import driver_operators
 from trainyard.specs.drivers import Driver, secret_parameters
 from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.models.storage import Storage
+from trainyard.specs.releases import operators_for
 from trainyard.specs.sources import Source
 
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
@@ -111,16 +113,21 @@ class Declared:
     def installed(self, cluster: Cluster) -> Iterator[Finding]:
         """Yield a driver of which the cluster does not say that it is there."""
         provisioner = self.storage.provisioner
-        if provisioner in cluster.drivers or provisioner == NO_PROVISIONER:
+        if provisioner in {NO_PROVISIONER, *cluster.drivers, *driver_operators(cluster)}:
             return
         found = self.storage.driver
         needs = f"; nodes need {found.nodes}" if found and found.nodes else ""
         needs += f"; {found.install}" if found and found.install else ""
         unused = set(cluster.drivers) - {storage.provisioner for storage in cluster.storage.values()}
         near = did_you_mean(provisioner, unused)
-        hint = near if near.startswith("did you mean") else "install it, and add it to drivers"
-        message = f"driver {provisioner!r} is not listed in drivers; {hint}"
+        ours = operators_for(provisioner, cluster.distribution.provider)
+        hint = f"add operator {ours[0]}, or the driver to drivers" if ours else "install it, and add it to drivers"
+        hint = near if near.startswith("did you mean") else hint
+        message = f"nobody provisions class {self.name!r}: driver {provisioner!r} is not in drivers; {hint}"
         fix = f"add drivers: {{{provisioner}: <who installs it, and which release>}}{needs}"
+        addon = found.addon if found else None
+        if addon is not None and addon.provider == cluster.distribution.provider:
+            fix += f"; the add-on of the cluster is switched on by {addon.get}"
         place = (*self.path, "provisioner")
         yield INSTALLED.at(self.source, place, message, fix=fix, source=found.source if found else None)
 

@@ -1,0 +1,34 @@
+"""Rook: the operators of Ceph and of its storage drivers; the Ceph cluster itself is its owner's object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from trainyard.render.operators.base import Conflict, Operator, Site
+from trainyard.render.operators.stated_values import if_false, if_true
+
+CHART = "rook/rook v1.20.6 deploy/charts/rook-ceph/values.yaml"
+
+
+class Rook(Operator):
+    """The operator from its chart, with the definitions that outlive it, as Argo CD prunes nothing of a chart."""
+
+    name = "rook"
+
+    def values(self, _site: Site) -> dict[str, Any]:
+        """Return the priority of the operator, without which nobody repairs a full cluster's storage."""
+        return {"priorityClassName": "system-cluster-critical"}
+
+    def conflicts(self, site: Site) -> Iterator[Conflict]:
+        """Yield values by which definitions go, drivers have no operator, or nobody repairs the storage."""
+        why = "the definitions would go, and with them the Ceph cluster and its data; remove it"
+        yield from if_false(site, {"crds.enabled": why}, CHART)
+        yield from if_true(site, {"scaleDownOperator": "then nobody repairs the storage; remove it"}, CHART)
+        drivers = site.cluster.operators.get("ceph-csi-drivers")
+        if drivers is not None and drivers.managed:
+            why = "ceph-csi-drivers needs this operator; remove it"
+            yield from if_false(site, {"csi.installCsiOperator": why}, CHART)
+
+
+OPERATOR = Rook()
