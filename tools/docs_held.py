@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from schemas_yaml import load
@@ -31,8 +32,10 @@ without that number were compared with others, among the cases of Kubernetes.
   of the release itself.
 - *types*: API types with their rules, defaults and limits, as an API server judges them. No controller was asked.
 - *facts*: what it goes with and what it installs. It has no API types of its own.
+"""
 
-What is rendered for the values of charts is held to Helm, for the charts of all operators."""
+CHARTS = "tests/helm/charts.jsonl.gz"
+"""What Helm makes of the charts of our clusters."""
 
 OF_CORE = """\
 Of the cases of Kubernetes, those that each of its programs answered, by minor. A minor in which a program was not asked
@@ -57,6 +60,8 @@ def held_table(root: Path, known: Mapping[str, Facts]) -> Iterator[str]:
     yield from (
         HELD,
         "",
+        of_charts(root, known),
+        "",
         "| project | release | how | recorded | by chance | webhooks by chance | types by chance |",
         "|---|---|---|---|---|---|---|",
     )
@@ -67,6 +72,15 @@ def held_table(root: Path, known: Mapping[str, Facts]) -> Iterator[str]:
     for program in sorted(cases.keys() - set(projects)):
         for release, count in sorted(cases[program].items()):
             yield f"| {program} | {release} | {count:,} |"
+
+
+def of_charts(root: Path, known: Mapping[str, Facts]) -> str:
+    """Return of which operators' charts Helm was not asked what it makes of our values."""
+    lines = gzip.decompress((root / CHARTS).read_bytes()).splitlines()
+    asked = {json.loads(row)["case"]["chart"].partition("/")[0] for row in lines}
+    left = [f"`{name}`" for name, facts in known.items() if facts.chart and facts.chart.name not in asked]
+    said = "What is rendered for the values of charts is held to Helm"
+    return fill(f"{said}, but for {', '.join(left[:-1])} and {left[-1]}." if len(left) > 1 else f"{said}.", 118)
 
 
 def of_project(project: str, facts: Facts | None, shelf: Shelf, cases: Cases, lock: Mapping[str, Any]) -> Iterator[str]:
