@@ -31,8 +31,7 @@ without that number were compared with others, among the cases of Kubernetes.
 - *decided as* another: webhooks, controllers and schedulers of that release answered, and ours are those. API types are
   of the release itself.
 - *types*: API types with their rules, defaults and limits, as an API server judges them. No controller was asked.
-- *facts*: what it goes with and what it installs. It has no API types of its own.
-"""
+- *facts*: what it goes with and what it installs. It has no API types of its own."""
 
 CHARTS = "tests/helm/charts.jsonl.gz"
 """What Helm makes of the charts of our clusters."""
@@ -80,7 +79,11 @@ def of_charts(root: Path, known: Mapping[str, Facts]) -> str:
     asked = {json.loads(row)["case"]["chart"].partition("/")[0] for row in lines}
     left = [f"`{name}`" for name, facts in known.items() if facts.chart and facts.chart.name not in asked]
     said = "What is rendered for the values of charts is held to Helm"
-    return fill(f"{said}, but for {', '.join(left[:-1])} and {left[-1]}." if len(left) > 1 else f"{said}.", 118)
+    return fill(
+        f"{said}, but for {', '.join(left[:-1])} and {left[-1]}." if len(left) > 1 else f"{said}.",
+        118,
+        break_on_hyphens=False,
+    )
 
 
 def of_project(project: str, facts: Facts | None, shelf: Shelf, cases: Cases, lock: Mapping[str, Any]) -> Iterator[str]:
