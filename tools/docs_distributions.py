@@ -38,6 +38,11 @@ COLUMNS = (
 
 NODE_COLUMNS = ("distribution", "locked memory", "udev rules", "modules that load", "modules that must not load")
 
+UPGRADE_COLUMNS = ("distribution", "who", "what happens to a node", "nodes at a time", "time to leave", "then")
+
+UPGRADES = """\
+How nodes get another minor version. *Decides* means that who does it chooses the number."""
+
 NODES = """\
 How the [files for nodes](../pools.md#nodes) reach them. A folder takes files; other words are fields of the
 distribution's own configuration. *Nobody* means that no file can make the setting there."""
@@ -65,6 +70,10 @@ def page() -> Iterator[str]:
     yield "|---" * len(NODE_COLUMNS) + "|"
     for name, facts in distributions().items():
         yield f"| {' | '.join((f'`{name}`', *node_columns(facts)))} |"
+    yield from ("", "## Another Kubernetes", "", *UPGRADES.splitlines(), "", f"| {' | '.join(UPGRADE_COLUMNS)} |")
+    yield "|---" * len(UPGRADE_COLUMNS) + "|"
+    for name, facts in distributions().items():
+        yield f"| {' | '.join(map(cell, (f'`{name}`', *upgrade_columns(facts))))} |"
     yield from ("", "## Operators", "", *OPERATORS.splitlines(), "")
     yield from matrix()
     for name, facts in distributions().items():
@@ -86,6 +95,19 @@ def columns(facts: Distribution) -> tuple[str, ...]:
         f"`{facts.cni.config}`, `{facts.cni.binaries}`",
         str(facts.pod_pids or "no limit"),
         "all" if fields is None else ", ".join(f"`{field}`" for field in fields) or "none",
+    )
+
+
+def upgrade_columns(facts: Distribution) -> tuple[str, ...]:
+    """Return how nodes of a distribution get another minor version, by column."""
+    found = facts.node_upgrade
+    time = f"{found.minutes} minutes" if found.minutes else "no limit"
+    then = found.then if found.minutes else "waits for pods"
+    return (
+        found.by,
+        found.how,
+        str(found.at_a_time or "decides"),
+        *((time, then) if found.drains else ("pods stay", "")),
     )
 
 

@@ -33,6 +33,7 @@ NVLINK: dict[str, Any] = {
     "operators": {"kueue": OPERATORS["kueue"], "dra-driver-nvidia-gpu": {"version": "0.4.0"}},
 }
 DRIVER_595 = {"driver": {"version": "595.91.07"}}
+EVICTS = {"autoUpgrade": True, "gpuPodDeletion": {"deleteEmptyDir": True}}
 DRIVER_590 = {"driver": {"version": "590.48.01"}}
 OWN = "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
 
@@ -89,9 +90,30 @@ WRONG: dict[str, tuple[dict[str, Any], str, dict[str, Any], str, str]] = {
     "drivers of all nodes at once": (
         {},
         "gpu-operator",
-        nested("driver.upgradePolicy", {"autoUpgrade": True, "maxParallelUpgrades": 0, "maxUnavailable": "100%"}),
+        nested("driver.upgradePolicy", {**EVICTS, "maxParallelUpgrades": 0, "maxUnavailable": "100%"}),
         "warning driver.upgradePolicy.maxUnavailable",
         "driver.upgradePolicy upgrades all nodes at once, which ends every run; lower maxUnavailable",
+    ),
+    "drivers of no node at a time": (
+        {},
+        "gpu-operator",
+        nested("driver.upgradePolicy", {**EVICTS, "maxUnavailable": "0%"}),
+        "error driver.upgradePolicy.maxUnavailable",
+        "driver.upgradePolicy.maxUnavailable is 0%, so no node ever gets another driver; use 1 or more",
+    ),
+    "upgrades that leave every run where it is": (
+        {},
+        "gpu-operator",
+        nested("driver.upgradePolicy.autoUpgrade", True),
+        "error driver.upgradePolicy.autoUpgrade",
+        "autoUpgrade is true, but pods with /dev/shm are not evicted",
+    ),
+    "upgrades that drain, and keep pods with files": (
+        {},
+        "gpu-operator",
+        nested("driver.upgradePolicy", {"autoUpgrade": True, "drain": {"enable": True, "deleteEmptyDir": False}}),
+        "error driver.upgradePolicy.drain.deleteEmptyDir",
+        "set driver.upgradePolicy.gpuPodDeletion.deleteEmptyDir: true",
     ),
     "a ClusterPolicy of the chart": (
         {},
@@ -480,7 +502,7 @@ RIGHT: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
     "drivers of a quarter of the nodes at a time": (
         {},
         "gpu-operator",
-        nested("driver.upgradePolicy", {"autoUpgrade": True, "maxParallelUpgrades": 0, "maxUnavailable": "25%"}),
+        nested("driver.upgradePolicy", {**EVICTS, "maxParallelUpgrades": 0, "maxUnavailable": "25%"}),
     ),
     "drivers by hand, with bounds that count for nothing": (
         {},
@@ -516,7 +538,12 @@ RIGHT: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
         nested("toolkit.env", [{"name": "RUNTIME_CONFIG_SOURCE", "value": "file=/etc/containerd/config.toml"}]),
     ),
     "a mirror": ({}, "gpu-operator", nested("driver.repository", "registry.example.com/nvidia")),
-    "upgrades of the driver by the operator": ({}, "gpu-operator", nested("driver.upgradePolicy.autoUpgrade", True)),
+    "upgrades of the driver by the operator": ({}, "gpu-operator", nested("driver.upgradePolicy", EVICTS)),
+    "upgrades that drain nodes of every pod": (
+        {},
+        "gpu-operator",
+        nested("driver.upgradePolicy", {"autoUpgrade": True, "drain": {"enable": True, "deleteEmptyDir": True}}),
+    ),
     "objects of one's own": ({}, "gpu-operator", {"extraObjects": []}),
     "SR-IOV off where functions come from its own operator": (
         {},

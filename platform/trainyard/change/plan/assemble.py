@@ -12,6 +12,7 @@ from trainyard.change.plan.compare.syncing import mark_refused as with_refusals
 from trainyard.change.plan.compare.trees import compare
 from trainyard.change.plan.decide.costs import with_costs
 from trainyard.change.plan.decide.decisions import Words, job_findings
+from trainyard.change.plan.decide.maintenance import maintenance
 from trainyard.change.plan.decide.outlook import ENDS, Outlook, outlook
 from trainyard.change.plan.decide.rebuild import rebuild
 from trainyard.change.plan.decide.sources import Known
@@ -71,6 +72,7 @@ def assemble(change: Change) -> tuple[Plan, Known]:
         decisions=outlooks.decided.told,
         decided_as=tuple(decided_as(change.read_clusters, outlooks)),
         next_runs=outlooks.next_runs,
+        maintenance=tuple(maintenance(change, outlooks.asked)),
         dangers=tuple(dict.fromkeys((*dangers_of(platform, told), *compared.dangers))),
         findings=deduplicate(findings, compared, told),
         rebuild=rebuild(outlooks.asked),

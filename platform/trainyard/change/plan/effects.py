@@ -226,6 +226,46 @@ class NextRun:
 
 
 @dataclass(frozen=True, slots=True)
+class Interrupted:
+    """A run that ends when its nodes are taken out, and then starts again."""
+
+    team: str
+    run: str
+    gpus: int
+    state: str
+    """What it starts again with, in words."""
+    lost: Lost
+    lost_gpu_hours: float | None
+    """The most that it repeats each time; None where nobody knows."""
+    hours: float | None
+    """Its deadline; None where it has none."""
+    stuck: tuple[str, ...] = ()
+    """Why it holds its node up, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Maintenance:
+    """Nodes that are taken out by a change, for one reason, and the runs on them."""
+
+    cluster: str
+    pools: tuple[str, ...]
+    nodes: int
+    what: str
+    """What the nodes get."""
+    by: str
+    how: str
+    at_a_time: int | None
+    """Nodes that are out at the same time; None: a person decides."""
+    rounds: int | None
+    """How often some nodes are out until all were."""
+    begins: str
+    """What starts it, and when that cannot be."""
+    runs: tuple[Interrupted, ...] = ()
+    hold: str = ""
+    """How no run is interrupted."""
+
+
+@dataclass(frozen=True, slots=True)
 class Rebuild:
     """What would train if the clusters were empty."""
 
@@ -265,6 +305,8 @@ class Plan:
     """Of clusters in whose verdicts something changes, the schedulers that are decided as another release."""
     next_runs: tuple[NextRun, ...] = ()
     """Of jobs whose runs stay, where the next one comes to something else."""
+    maintenance: tuple[Maintenance, ...] = ()
+    """Nodes that are taken out, and the runs that end with it."""
     dangers: tuple[str, ...] = ()
     """What is loosened or drained, told from the objects."""
     findings: tuple[Finding, ...] = ()

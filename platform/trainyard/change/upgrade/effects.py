@@ -76,6 +76,18 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Taken:
+    """Nodes that are taken out for one reason."""
+
+    what: str
+    pools: tuple[str, ...]
+    nodes: int
+    who: str
+    at_a_time: int | None
+    when: str
+
+
+@dataclass(frozen=True, slots=True)
 class Upgrade:
     """Everything that an upgrade does."""
 
@@ -88,6 +100,8 @@ class Upgrade:
     reworded: int
     """Jobs with the same verdict on other nodes, or for another reason."""
     objects: tuple[ObjectTurn, ...]
+    outages: tuple[Taken, ...] = ()
+    """Nodes of the cluster that are taken out once somebody syncs `hardware/`."""
     decided_as: tuple[str, ...] = ()
     """Which schedulers are decided as another release."""
     together: bool = False

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from trainyard.base.findings import Location
-from trainyard.change.upgrade.compare import Side, job_turns, object_turns
-from trainyard.change.upgrade.effects import Upgrade, Written
+from trainyard.change.maintenance import hardware
+from trainyard.change.maintenance.windows import begins
+from trainyard.change.upgrade.compare import HARDWARE, Side, job_turns, object_turns, objects
+from trainyard.change.upgrade.effects import Taken, Upgrade, Written
 from trainyard.change.upgrade.moves import Move, chosen, together
 from trainyard.change.upgrade.runs import run_objects
 from trainyard.change.upgrade.steps import make_step
 from trainyard.judge.admission.decided import stand_ins
+from trainyard.specs.sources import Specs
 
 
 def report(
@@ -41,6 +44,7 @@ def report(
         jobs=jobs,
         reworded=reworded,
         objects=turns,
+        outages=tuple(taken(before.specs, after.specs, name)),
         decided_as=tuple(
             dict.fromkeys(f"{when} the upgrade, {text}" for when, one in sides.items() for text in stand_ins(one))
         ),
@@ -51,3 +55,13 @@ def report(
 def reached_by(move: Move, reached: Sequence[str], after: Side) -> tuple[str, ...]:
     """Return the clusters that run the new release of an operator after its move."""
     return tuple(name for name in reached if chosen(after.specs.clusters[name]).get(move.operator) == move.after)
+
+
+def taken(before: Specs, after: Specs, name: str) -> Iterator[Taken]:
+    """Yield the nodes of a cluster that are taken out by what changes in its `hardware/`."""
+    old, new = objects(before, name), objects(after, name)
+    keys = [key for key in sorted({*old, *new}) if key[0] == HARDWARE]
+    cluster = after.clusters[name]
+    for outage in hardware.outages(cluster, [(old.get(key), new.get(key)) for key in keys]):
+        who = f"{outage.by} {outage.how}"
+        yield Taken(outage.what, outage.pools, outage.nodes, who, outage.at_a_time, begins(cluster, outage))

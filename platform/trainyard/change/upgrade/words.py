@@ -18,6 +18,7 @@ def lines(upgrade: Upgrade, *, everything: bool = False) -> Iterator[str]:
         yield from step_lines(step, f"{number}. " if len(upgrade.steps) > 1 else "")
     if len(upgrade.steps) > 1:
         yield from order_lines(upgrade)
+    yield from taken_lines(upgrade)
     yield from files_of_others(upgrade)
     yield from job_lines(upgrade, everything=everything)
     yield from object_lines(upgrade, everything=everything)
@@ -62,6 +63,15 @@ def order_lines(upgrade: Upgrade) -> Iterator[str]:
     yield from (
         f"  trainyard upgrade {upgrade.cluster} {step.move.operator} {step.move.after}" for step in upgrade.steps
     )
+
+
+def taken_lines(upgrade: Upgrade) -> Iterator[str]:
+    """Yield the nodes that are taken out; which runs end with it is said of the tree that has been written."""
+    for one in upgrade.outages:
+        yield f"{count_of(one.nodes, 'node')} of {', '.join(one.pools)}: {one.what}"
+        yield f"  who: {one.who}" + (f", {count_of(one.at_a_time, 'node')} at a time" if one.at_a_time else "")
+        yield f"  when: {one.when}"
+        yield "  ends: after make synth, trainyard plan names the runs and what each repeats"
 
 
 def files_of_others(upgrade: Upgrade) -> Iterator[str]:

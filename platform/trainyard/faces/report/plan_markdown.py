@@ -11,6 +11,7 @@ from trainyard.change.plan.effects import Plan, RunEffect
 from trainyard.change.plan.words.decisions import decision_lines, next_lines
 from trainyard.change.plan.words.groups import Group, groups
 from trainyard.change.plan.words.headline import warnings
+from trainyard.change.plan.words.maintenance import maintenance_lines
 from trainyard.change.plan.words.objects import object_lines, platform_lines
 from trainyard.change.plan.words.runs import change, mark_lines
 from trainyard.change.plan.words.text import ASKED, HEAD, closing, clusters, rebuilding, shorten, states, step
@@ -118,11 +119,20 @@ def of_cluster(
         yield "\n".join(run_table(found, at, everything=everything))
     if told:
         yield "\n".join(told)
+    if outages := list(maintenance_lines(plan, cluster, everything=everything)):
+        yield "\n".join(nested(outages))
     if effects:
         first, *lines = object_lines(plan, cluster, everything=everything)
         text = "\n".join(shorten(lines, ROWS, everything=everything))
         summary = f"<summary>{escaped(first)}</summary>"
         yield f"<details>{summary}\n\n{fence(text)}text\n{text}\n{fence(text)}\n\n</details>"
+
+
+def nested(lines: Iterable[str]) -> Iterator[str]:
+    """Yield indented lines as a list of lists."""
+    for line in lines:
+        text = line.lstrip(" ")
+        yield f"{line[: len(line) - len(text)]}- {flagged(text)}"
 
 
 def run_table(found: Sequence[Group], at: str, *, everything: bool) -> Iterator[str]:

@@ -17,6 +17,9 @@ from trainyard.render.sizing.software import cluster_install, installs, nvidia_p
 
 TEMPLATES = "NVIDIA/gpu-operator v26.7.0 deployments/gpu-operator/templates"
 UPGRADES = "NVIDIA/k8s-operator-libs api/upgrade/v1alpha1/upgrade_spec.go DriverUpgradePolicySpec"
+EVICTION = (
+    "NVIDIA/k8s-operator-libs pkg/upgrade/pod_manager.go SchedulePodEviction; kubectl pkg/drain localStorageFilter"
+)
 CONTROLLER = "NVIDIA/gpu-operator v26.7.0 controllers/object_controls.go"
 
 OWNED = {
@@ -133,15 +136,36 @@ def check_nodes(site: Site) -> Iterator[Conflict]:
 
 
 def check_upgrades(site: Site) -> Iterator[Conflict]:
-    """Yield a policy of upgrades under which a new driver ends the runs of all nodes at the same time.
+    """Yield a policy of upgrades that ends all runs at the same time, never begins, or does not get past a run.
 
     Its two bounds count together: 0 in parallel is no bound, and 25% of the nodes may be out of use by default.
     """
     path = "driver.upgradePolicy"
+    if stated(site, f"{path}.autoUpgrade") is not True:
+        return
     parallel, out = (stated(site, f"{path}.{name}") for name in ("maxParallelUpgrades", "maxUnavailable"))
-    if stated(site, f"{path}.autoUpgrade") is True and parallel == 0 and str(out) == "100%":
+    if parallel == 0 and str(out) == "100%":
         message = f"{path} upgrades all nodes at once, which ends every run; lower maxUnavailable"
         yield Conflict(f"{path}.maxUnavailable", message, UPGRADES, breaks=False)
+    if out is not None and str(out) in {"0", "0%"}:
+        message = f"{path}.maxUnavailable is {out}, so no node ever gets another driver; use 1 or more"
+        yield Conflict(f"{path}.maxUnavailable", message, UPGRADES)
+    yield from check_eviction(site, path)
+
+
+def check_eviction(site: Site, path: str) -> Iterator[Conflict]:
+    """Yield a policy under which pods with an emptyDir, such as that of every run for /dev/shm, stay on their node.
+
+    The node is then upgrade-failed: it stays cordoned with the old driver, until a person deletes the pods.
+    """
+    ways = {"gpuPodDeletion": True, "podDeletion": True, "drain": stated(site, f"{path}.drain.enable") is True}
+    if any(used and stated(site, f"{path}.{way}.deleteEmptyDir") is True for way, used in ways.items()):
+        return
+    way = next((way for way in ways if stated(site, f"{path}.{way}.deleteEmptyDir") is False), None)
+    message = (
+        f"autoUpgrade is true, but pods with /dev/shm are not evicted; set {path}.gpuPodDeletion.deleteEmptyDir: true"
+    )
+    yield Conflict(f"{path}.{way}.deleteEmptyDir" if way else f"{path}.autoUpgrade", message, EVICTION)
 
 
 def values(items: Any) -> dict[Any, Any]:

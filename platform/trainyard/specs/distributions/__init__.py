@@ -112,6 +112,23 @@ class Refusal(Spec):
     source: Text
 
 
+class NodeUpgrade(Spec):
+    """How nodes get another minor version of Kubernetes, and what becomes of their pods."""
+
+    by: Text = "a person"
+    """Who takes the nodes out."""
+    how: Text = "drains a node, replaces its kubelet and uncordons it, with `kubectl drain`"
+    """What happens to a node, as it follows who does it."""
+    drains: StrictBool = True
+    """Whether the pods of a node are evicted; those without a PodDisruptionBudget always leave."""
+    at_a_time: Amount | None = None
+    """Nodes of a pool that are out at the same time by default; None: who does it decides."""
+    minutes: Amount | None = None
+    """Minutes after which a drain that does not end is given up; None: it goes on without end."""
+    then: Text = "the node stays cordoned"
+    """What happens then."""
+
+
 class Distribution(Spec):
     """A distribution: runtime, folders, GPU software, kernel modules, security of pods, operators that it excludes."""
 
@@ -150,6 +167,7 @@ class Distribution(Spec):
     gpus: GpuSoftware = GpuSoftware()
     security_constraint: Text | None = None
     """SecurityContextConstraints that admit a training pod with a user of its own, which accounts must be bound to."""
+    node_upgrade: NodeUpgrade = NodeUpgrade()
     relabels_volumes: StrictBool = False
     """Whether each file of a volume gets the pod's SELinux label before a container starts."""
     critical_quota: StrictBool = False

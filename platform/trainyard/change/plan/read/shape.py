@@ -40,6 +40,12 @@ class Shape:
     """Its deadline; None where it has none."""
     every: int | None = None
     """Minutes between two checkpoints."""
+    grace: int = 0
+    """Seconds that its pods have to end, of those the longest."""
+    local: bool = False
+    """Whether pods have an emptyDir."""
+    labels: tuple[Mapping[str, str], ...] = ()
+    """Labels of its pods, by pod set."""
     asks: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """What all pods of a pool ask for, by pool and resource: cores, bytes, devices."""
 
@@ -92,6 +98,9 @@ def _shape(value: Mapping[str, Any], row: Carrier, others: Iterable[Mapping[str,
         pools=pools,
         hours=_hours(value),
         every=_every(specs),
+        grace=max((_grace(spec) for spec in specs), default=0),
+        local=any("emptyDir" in volume for spec in specs for volume in _volumes(spec)),
+        labels=tuple(dict(value_at(template, ("metadata", "labels")) or {}) for _, template in found),
         asks=wanted,
     )
 
@@ -104,6 +113,17 @@ def _hours(value: Any) -> float | None:
         found += [hours for item in value.values() if (hours := _hours(item)) is not None]
         return max(found, default=None)
     return max((hours for item in _list(value) if (hours := _hours(item)) is not None), default=None)
+
+
+def _volumes(spec: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the volumes of a pod."""
+    yield from (item for item in _list(value_at(spec, ("volumes",))) if isinstance(item, Mapping))
+
+
+def _grace(spec: Any) -> int:
+    """Return the seconds that a pod has to end; Kubernetes gives 30 where it says nothing."""
+    found = value_at(spec, ("terminationGracePeriodSeconds",))
+    return found if isinstance(found, int) and not isinstance(found, bool) else 30
 
 
 def _every(specs: Iterable[Any]) -> int | None:

@@ -111,6 +111,8 @@ def warnings(plan: Plan) -> Iterator[str]:
     drained = sorted({obj.cluster for obj in plan.objects if obj.folder.startswith("hardware")})
     if drained:
         yield f"nodes are drained once somebody syncs folder hardware: {', '.join(drained)}"
+    if stuck := [f"{run.team}/{run.run}" for one in plan.maintenance for run in one.runs if run.stuck]:
+        yield f"nodes stay cordoned, as pods do not leave them: {first(list(dict.fromkeys(stuck)))}"
     yield from plan.dangers
     for word, what in (("security", "weaker pod security"), ("patch", "patched")):
         marked = [

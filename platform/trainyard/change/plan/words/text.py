@@ -10,6 +10,7 @@ from trainyard.change.plan.effects import Plan, QueueRow, Rebuild
 from trainyard.change.plan.words.decisions import decision_lines, next_lines
 from trainyard.change.plan.words.groups import groups
 from trainyard.change.plan.words.headline import headline, warnings
+from trainyard.change.plan.words.maintenance import maintenance_lines
 from trainyard.change.plan.words.objects import object_lines, platform_lines
 from trainyard.change.plan.words.runs import group_lines
 from trainyard.judge.causes.words import lines_below
@@ -54,6 +55,7 @@ def render(plan: Plan, *, everything: bool = False) -> str:
             for line in group_lines(group, live=plan.live)
         ]
         found = [*shorten(runs, OF_RUNS, everything=everything), *platform_lines(plan, cluster)]
+        found += maintenance_lines(plan, cluster, everything=everything)
         found += shorten(list(object_lines(plan, cluster, everything=everything)), MOST, everything=everything)
         if found:
             lines += ["", f"cluster {cluster}", *(f"  {line}" for line in found)]
@@ -67,6 +69,7 @@ def render(plan: Plan, *, everything: bool = False) -> str:
 def clusters(plan: Plan) -> list[str]:
     """Return the clusters of which there is anything to say."""
     named = {run.cluster for run in plan.runs} | {obj.cluster for obj in plan.objects}
+    named |= {one.cluster for one in plan.maintenance}
     return sorted(named | {name for change in plan.platform for name in change.clusters})
 
 
