@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from make import make_cluster
+from make import CLUSTER, IMAGE, make_cluster
 from trainyard.render.clusters import alerts
 from trainyard.specs import Cluster
 from trainyard.specs.models.monitoring import Monitoring
@@ -35,9 +35,13 @@ FABRIC = {"type": "infiniband", "attach": "rdma-shared", "resources": ["rdma/ib"
 
 
 def everything(**monitoring: Any) -> Cluster:
-    """Return a cluster that has every exporter, and a fabric."""
+    """Return a cluster that has every exporter, a fabric, and a test of idle nodes."""
     operators = {name: {"version": version} for name, version in OPERATORS.items()}
-    return make_cluster(operators=operators, fabric=FABRIC, monitoring={"argocd": True, **monitoring})
+    tested = {
+        "queues": {"research": {**CLUSTER["queues"]["research"], "cohort": "all"}},
+        "health": {"burnIn": {"image": IMAGE, "cohort": "all"}},
+    }
+    return make_cluster(operators=operators, fabric=FABRIC, monitoring={"argocd": True, **monitoring}, **tested)
 
 
 def rule_file(cluster: Cluster) -> dict[str, Any]:

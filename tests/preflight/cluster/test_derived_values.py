@@ -96,7 +96,6 @@ YIELD = {
         "deviceConfig.spec.devicePlugin.enableNodeLabeller",
     ],
     "the operator drains nodes by itself": [
-        "driver.upgradePolicy.autoUpgrade",
         "deviceConfig.spec.driver.upgradePolicy.enable",
         "daemonsets.updateStrategy",
         "daemonsets.rollingUpdate.maxUnavailable",

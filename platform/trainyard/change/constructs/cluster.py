@@ -16,6 +16,7 @@ from trainyard.render.clusters import (
     alerts,
     argocd,
     buckets,
+    burn_in,
     dashboards,
     gke_networks,
     monitors,
@@ -63,6 +64,7 @@ class Platform(Objects):
         self.put(platform.storage(site.cluster))
         self.put(buckets.volumes(site.cluster))
         self.put(snapshots.resources(site.cluster))
+        self.put(burn_in.resources(site.cluster))
         self.put(gke_networks.resources(site.cluster))
         self.put(platform.policies(site.repository, policies))
         self.put(platform.tenancy(site.name, site.cluster))

@@ -8,7 +8,7 @@ from trainyard.specs import Cluster
 
 
 def begins(cluster: Cluster, outage: Outage) -> str:
-    """Return what starts an outage, and when it cannot start."""
+    """Return the event that starts an outage, and the windows in which it cannot start."""
     if not outage.synced:
         return f"as soon as {outage.by} does it; windows of Argo CD do not hold it"
     windows = (f"{one.schedule} for {one.duration} ({one.time_zone})" for one in hardware_windows(cluster))

@@ -44,7 +44,7 @@ def report(
         jobs=jobs,
         reworded=reworded,
         objects=turns,
-        outages=tuple(taken(before.specs, after.specs, name)),
+        outages=tuple(nodes_out(before.specs, after.specs, name)),
         decided_as=tuple(
             dict.fromkeys(f"{when} the upgrade, {text}" for when, one in sides.items() for text in stand_ins(one))
         ),
@@ -57,7 +57,7 @@ def reached_by(move: Move, reached: Sequence[str], after: Side) -> tuple[str, ..
     return tuple(name for name in reached if chosen(after.specs.clusters[name]).get(move.operator) == move.after)
 
 
-def taken(before: Specs, after: Specs, name: str) -> Iterator[Taken]:
+def nodes_out(before: Specs, after: Specs, name: str) -> Iterator[Taken]:
     """Yield the nodes of a cluster that are taken out by what changes in its `hardware/`."""
     old, new = objects(before, name), objects(after, name)
     keys = [key for key in sorted({*old, *new}) if key[0] == HARDWARE]

@@ -7,6 +7,7 @@ from typing import Any
 
 from trainyard.render.clusters import monitors
 from trainyard.render.parts.objects import Resource
+from trainyard.render.sizing import burn_in
 from trainyard.render.sizing.fabrics import fabric_type
 from trainyard.specs import Cluster
 from trainyard.specs.alerts import RuleFact, fill, groups, recorded
@@ -61,6 +62,7 @@ def applies(cluster: Cluster, rule: RuleFact, there: frozenset[str], series: fro
     used = {word for word in NAME.findall(expression) if word in recorded()}
     has = {
         "argocd": cluster.monitoring is not None and cluster.monitoring.argocd,
+        "burnIn": bool(burn_in.tested_pools(cluster)),
         "fabric": cluster.fabric is not None and fabric_type(cluster).name not in OVER_TCP,
         "karpenter": any(map(cluster.is_karpenters, cluster.pools)),
     }

@@ -7,7 +7,7 @@ from typing import Any
 
 from trainyard.base.documents import Path
 from trainyard.base.labels import NAMESPACE, OURS, PROTECTED, SYNC_WAVE, TEAM
-from trainyard.render.clusters import buckets, gke_networks, provisioning, snapshots, volcano
+from trainyard.render.clusters import buckets, burn_in, gke_networks, provisioning, snapshots, volcano
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing.quota import amounts, covered_resources
 from trainyard.render.tenancy import policies as tenants
@@ -37,6 +37,7 @@ def resources(cluster: Cluster) -> Iterator[Resource]:
     yield from buckets.volumes(cluster)
     yield from snapshots.resources(cluster)
     yield from gke_networks.resources(cluster)
+    yield from burn_in.resources(cluster)
 
 
 def priorities(cluster: Cluster) -> Iterator[Resource]:

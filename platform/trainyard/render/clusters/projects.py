@@ -6,7 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from trainyard.base.documents import Path
-from trainyard.render.clusters import buckets, dashboards, gke_networks, monitors, provisioning, snapshots, volcano
+from trainyard.render.clusters import (
+    buckets,
+    burn_in,
+    dashboards,
+    gke_networks,
+    monitors,
+    provisioning,
+    snapshots,
+    volcano,
+)
 from trainyard.render.clusters.applications import API, Follower
 from trainyard.render.clusters.software import hardware, operator
 from trainyard.render.kinds import available, companions
@@ -151,7 +160,9 @@ def deny_window(window: Window) -> dict[str, Any]:
 
 def platform_spec(follower: Follower, extra: list[tuple[str, str | None]]) -> dict[str, Any]:
     """Return the project of the platform: cluster-scoped kinds, and what the repository adds of its own."""
-    own = [*buckets.volumes(follower.cluster), *snapshots.resources(follower.cluster)]
+    cluster = follower.cluster
+    cluster = follower.cluster
+    own = [*buckets.volumes(cluster), *snapshots.resources(cluster), *burn_in.resources(cluster)]
     inside = {kind_of(resource) for resource in own if resource.namespace}
     namespaces = {"default", *(resource.namespace for resource in own if resource.namespace)}
     namespaces |= {namespace for _, namespace in extra if namespace}

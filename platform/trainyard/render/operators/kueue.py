@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from trainyard.base.documents import dump, load
-from trainyard.base.labels import TEAM
+from trainyard.base.labels import NAMESPACE, TEAM
 from trainyard.base.quantities import parse_duration
 from trainyard.base.versions import order
 from trainyard.render.operators import kueue_conflicts
 from trainyard.render.operators.base import Conflict, Operator, Site, merge
 from trainyard.render.operators.kueue_conflicts import CONFIGURATION
-from trainyard.render.sizing import nvlink
+from trainyard.render.sizing import burn_in, nvlink
 from trainyard.specs import Cluster
 from trainyard.specs.models.scaling import Scaling
 from trainyard.specs.releases.facts import lookup
@@ -200,7 +200,7 @@ def derive_configuration(cluster: Cluster) -> dict[str, Any]:
         },
         "clientConnection": {"qps": 300, "burst": 500},
         "manageJobsWithoutQueueName": True,
-        "managedJobsNamespaceSelector": {"matchExpressions": [{"key": TEAM, "operator": "Exists"}]},
+        "managedJobsNamespaceSelector": {"matchExpressions": [managed_namespaces(cluster)]},
         "waitForPodsReady": {
             "timeout": ready,
             "recoveryTimeout": ready if cluster.recovery_minutes is None else f"{cluster.recovery_minutes}m",
@@ -219,6 +219,17 @@ def derive_configuration(cluster: Cluster) -> dict[str, Any]:
     if shares_fairly(cluster):
         config["fairSharing"] = {"preemptionStrategies": ["LessThanOrEqualToFinalShare", "LessThanInitialShare"]}
     return config
+
+
+def managed_namespaces(cluster: Cluster) -> dict[str, Any]:
+    """Return which namespaces Kueue looks at: those of teams, and that of the burn-in where there is one.
+
+    Both the labels of a namespace and a list of names hold all terms at once, so names alone can add one. A release
+    from 0.15 on leaves Jobs of all others alone, those with a queue too (v0.19.2 pkg/features/kube_features.go).
+    """
+    if burn_in.tested_pools(cluster):
+        return {"key": NAMESPACE, "operator": "In", "values": sorted({*cluster.teams(), burn_in.NAME})}
+    return {"key": TEAM, "operator": "Exists"}
 
 
 def longest_wait(cluster: Cluster) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from trainyard.render.kinds import Resolved, lost_node
 from trainyard.render.operators.kueue import Kueue, gates, recovers
 from trainyard.render.prerequisites.base import names_text
-from trainyard.render.sizing import Sized
+from trainyard.render.sizing import Sized, burn_in
 from trainyard.render.sizing.health import DETECTOR, TAINTER, conditions, taint_key, watched_pools
 from trainyard.specs import Cluster
 
@@ -54,6 +54,7 @@ def noticed(cluster: Cluster) -> Iterator[Step]:
     else:
         set_by = " and ".join(f"`kubectl taint node NODE {key}=:{effect}`" for key in keys) or "`kubectl cordon NODE`"
         yield Step("the node gets a taint", PERSON, set_by)
+    yield from tested(cluster)
     dead = "after five minutes; Kueue forces the last pods out" if recovers_here(cluster) else "after five minutes"
     yield Step("pods of a node that does not answer are deleted", "Kubernetes", dead)
     yield Step(
@@ -61,6 +62,18 @@ def noticed(cluster: Cluster) -> Iterator[Step]:
         PERSON,
         "shut the node down, then `kubectl taint node NODE node.kubernetes.io/out-of-service=nodeshutdown:NoExecute`",
     )
+
+
+def tested(cluster: Cluster) -> Iterator[Step]:
+    """Yield how a node is found that computes wrongly or slowly, and what becomes of it; nothing where nobody tests."""
+    pools, said = burn_in.tested_pools(cluster), burn_in.stated(cluster)
+    if not pools or said is None:
+        return
+    when = f"at {said.schedule} ({said.time_zone}) on pools {names_text(pools)}, where no run is"
+    yield Step("a GPU that computes wrongly or slowly is found", "the burn-in", when)
+    looks = "`kubectl get pods -n burn-in --field-selector status.phase=Failed -o wide`, then `kubectl cordon NODE`"
+    alert = f"the alert NodeBurnInFailed, or {looks}" if cluster.monitoring is not None else looks
+    yield Step("a node that failed the test gets no runs", PERSON, alert)
 
 
 def costs(run: Resolved) -> Iterator[tuple[str, Sized[str]]]:

@@ -168,6 +168,7 @@ class Distribution(Spec):
     security_constraint: Text | None = None
     """SecurityContextConstraints that admit a training pod with a user of its own, which accounts must be bound to."""
     node_upgrade: NodeUpgrade = NodeUpgrade()
+    """How nodes get another minor version of Kubernetes; default: a person drains them."""
     relabels_volumes: StrictBool = False
     """Whether each file of a volume gets the pod's SELinux label before a container starts."""
     critical_quota: StrictBool = False

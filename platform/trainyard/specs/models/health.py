@@ -6,7 +6,17 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, StrictBool, StrictStr
 
-from trainyard.specs.models.base import Form, Name, Spec, Text, named_once, validation_error
+from trainyard.specs.models.base import (
+    Count,
+    Form,
+    Image,
+    Name,
+    Spec,
+    SubdomainName,
+    Text,
+    named_once,
+    validation_error,
+)
 from trainyard.upstream.apiserver.patterns import NotRead, TooLarge, compile_pattern
 
 Reason = Annotated[StrictStr, Form(r"[A-Z][A-Za-z0-9]*", "a word in CamelCase", 63)]
@@ -32,6 +42,26 @@ class OwnFault(Spec):
     """Whether the node needs a repair, so that it gets the condition `NodeFault`; default: an event of the node."""
 
 
+class BurnIn(Spec):
+    """A test of idle nodes at night: all their GPUs compute and sum, and their results are compared.
+
+    Kueue admits it at the lowest priority and by quota that nobody uses, so that every run preempts it.
+    """
+
+    image: Image
+    """Image by digest with `python3` and the torch of your GPUs, such as that of a job."""
+    cohort: SubdomainName
+    """Cohort whose unused quota it borrows."""
+    pools: Annotated[tuple[Name, ...], AfterValidator(named_once)] = ()
+    """Pools that are tested; default: all with whole GPUs, a fixed number of nodes and quota in the cohort."""
+    schedule: Text = "0 1 * * *"
+    """When it is queued, as a cron expression; default: every night at 01:00. What still runs or waits then ends."""
+    time_zone: Text = "Etc/UTC"
+    """IANA name of the schedule's time zone, such as `Europe/Berlin`."""
+    minutes: Count = 10
+    """Minutes that every GPU computes."""
+
+
 class Health(Spec):
     """Faults of hardware: node-problem-detector finds them, and node-readiness-controller taints the nodes."""
 
@@ -44,3 +74,5 @@ class Health(Spec):
     """Faults of your own, by the reason that condition and events name."""
     ignore: Annotated[tuple[Reason, ...], AfterValidator(named_once)] = ()
     """Known faults that are not watched."""
+    burn_in: BurnIn | None = None
+    """A test of idle nodes at night; default: none."""
