@@ -68,7 +68,8 @@ def update(args: argparse.Namespace) -> int:
         with step("asking for newer releases"):
             projects = named(list(all_projects(root, lock)), args.only)
             answers = from_folder(args.folder, projects, args.only or ()) if args.folder else registries.newer(projects)
-        for line in sorted({answer_line(answer) for answer in answers}):
+        lines = {answer_line(answer): bool(answer.newest or answer.older) for answer in answers}
+        for line in sorted(lines, key=lambda line: (lines[line], line)):  # news last, where a terminal ends
             print(line, flush=True)
         if args.folder:
             print("\n".join(strangers(args.folder, projects, answers)), flush=True)
