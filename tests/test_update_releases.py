@@ -64,6 +64,7 @@ def test_a_newer_release_is_imported_with_a_report(repo, tmp_path):
         "Tried with test.",
     ):
         assert line in report.splitlines(), line
+    assert "Nothing could be rendered, because of the errors below." in report.splitlines()
     assert any("`values/unknown`" in line and "replicas" in line for line in report.splitlines()), report
     facts = repo.git("show", "new-releases:platform/trainyard/specs/releases/acme.yaml")
     assert "# The first." in facts
@@ -105,8 +106,49 @@ def test_a_folder_without_news_changes_nothing(repo, tmp_path):
     shutil.rmtree(tmp_path / "charts")
     before = state(repo)
     done = update(repo, tmp_path, "--branch", "none")
-    assert "- acme 1.3.0: its chart acme could not be had" in done.stdout.splitlines()
+    assert "- acme 1.3.0: put its chart acme of acme/acme into FROM/charts/acme/1.3.0/" in done.stdout.splitlines()
     assert (done.returncode, state(repo)) == (0, before)
+
+
+OTHERS = {
+    "an older release": ((), 0, "acme 1.0.0: new/ has 0.9.0, which is older and not known; import it with --only acme"),
+    "an older release of a project that is named": (("--only", "acme"), 0, "acme 1.0.0: new/ has 0.9.0"),
+    "another project": (("--only", "kueue"), 0, "new/ has no folder crds/<project>/<tag>/ or charts/<project>/<tag>/"),
+    "a project that is misspelled": (("--only", "acne"), 2, "no project is named 'acne'; did you mean 'acme'?"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "code", "said"), OTHERS.values(), ids=OTHERS)
+def test_what_is_not_imported_of_a_folder_is_told(repo, tmp_path, arguments, code, said):
+    """An older release is taken where its project is named, and nothing is left out in silence."""
+    publish(tmp_path / "new", "0.9.0", OLD, {})
+    done = update(repo, tmp_path / "new", "--list", *arguments)
+    assert done.returncode == code
+    assert said in done.stdout + done.stderr
+
+
+def test_the_lock_says_of_a_release_without_sources_what_it_says_of_the_known_one(tmp_path):
+    """Its chart is published where the other is, and its files lie where those of the same name do."""
+    publish(tmp_path / "old", "1.0.0", OLD, {})
+    index = '{"crds": [{"file": "acme/v1.0.0/gadgets.yaml", "source": "config/gadgets.yaml", "verbatim": true}]}'
+    (tmp_path / "old/crds/index.json").write_text(index, encoding="utf-8")
+    publish(tmp_path / "new", "0.9.0", OLD, {})
+    for kind in ("crds", "charts"):
+        (tmp_path / "new" / kind / "SOURCES.md").unlink()
+    for folder in (tmp_path / "old", tmp_path / "new"):
+        tool("schemas.py", "--from", folder / "crds", "--charts", folder / "charts", "--schemas", tmp_path / "schemas")
+    lock = yaml.safe_load((tmp_path / "schemas/lock.yaml").read_text(encoding="utf-8"))
+    old, new = (lock["charts"]["acme"][release] for release in ("1.0.0", "0.9.0"))
+    assert [new[key] for key in ("published", "version")] == [old["published"], "0.9.0"]
+    assert "clusterKinds" in new
+    assert lock["projects"]["acme"]["0.9.0"]["files"][0]["path"] == "config/gadgets.yaml"
+    assert "0.9.0" in (tmp_path / "schemas/charts/index.json").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("release", "expected"), [("1.1.5", "1.1.0"), ("0.9.0", "1.0.0"), ("2.0.0", "1.2.0")])
+def test_a_release_is_compared_with_its_neighbour(tools, release, expected):
+    """That is the newest below it, or the oldest above where there is none below."""
+    assert tools.registries.neighbour(release, ["1.2.0", "1.0.0", "1.1.0", release]) == expected
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
 """Compares our verdict with that of a real API server on thousands of changed objects, and prints the confusion table.
 
 Needs a kube-apiserver whose CRDs are those of `schemas/`, and asks it by dry runs. `--updates` makes objects for real,
-so the cluster must be one to throw away. Exit code 1 where more than 0.5 % of either verdict are wrong.
+so the cluster must be one to throw away. Exit code 1 where more than 0.5 % of either verdict are wrong, 2 where
+`--only` names kinds whose webhooks we judge as well and the server has none of them.
 
 Other engines judge the same cases: kubeconform, which `make setup` installs, and kubectl-validate, which
 `go install sigs.k8s.io/kubectl-validate@v0.0.4` builds; the latter reads CRDs and core types from the server.
@@ -14,7 +15,7 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from pathlib import Path
@@ -26,11 +27,13 @@ import schemas  # noqa: E402 - beside this file
 from apiserver.agreement import cases, record  # noqa: E402 - tests/ is no package that is installed
 from apiserver.agreement.peers import kubeconform_verdicts, kubectl_validate_verdicts  # noqa: E402
 from apiserver.agreement.verdicts import Case, Ours, Table, Theirs, ours, tabulate, theirs  # noqa: E402
+from trainyard.base.errors import ToolError  # noqa: E402
 from trainyard.base.system import vendored  # noqa: E402
 from trainyard.faces.live.server import Server  # noqa: E402
 from trainyard.judge.checks.versions import parse_projects  # noqa: E402
 from trainyard.upstream.apiserver import catalog  # noqa: E402
 from trainyard.upstream.apiserver.catalog import Catalog  # noqa: E402
+from trainyard.upstream.apiserver.webhooks import ADMISSION  # noqa: E402
 
 LIMIT = 0.005
 """Share of wrong verdicts above which the run fails."""
@@ -72,6 +75,9 @@ def main() -> int:
     if given.objects:
         record.write_objects(known, server, threads=given.threads)
     chosen = groups(known, given.only)
+    if silent := unasked(chosen or {}, hooked(server)):
+        print(f"the server has no webhook for {', '.join(silent)}, which we judge too: start the operator beside it")
+        return 2
     everything = chain(
         cases.creations(known, seed=given.seed, count=given.cases, groups=chosen and frozenset(chosen)),
         cases.updates(known, seed=given.seed, count=given.updates) if chosen is None else (),
@@ -121,6 +127,25 @@ def groups(known: Catalog, projects: Sequence[str] | None) -> dict[str, str] | N
     releases = {name: known.projects[name] for name in projects}
     kinds = {name: vendored.kinds(ROOT / "schemas", name, release) for name, release in releases.items()}
     return {kind["group"]: name for name, listed in kinds.items() for kind in listed}
+
+
+def hooked(server: Server) -> frozenset[str]:
+    """Return the API groups that the webhooks of a server judge; `*` where one judges all."""
+    found: set[str] = set()
+    for kind in ("mutatingwebhookconfigurations", "validatingwebhookconfigurations"):
+        answer, body = server.request("GET", f"/apis/admissionregistration.k8s.io/v1/{kind}")
+        if not answer.accepted:
+            raise ToolError(f"the webhooks of the server cannot be listed: {answer.message}")
+        hooks = chain.from_iterable(item.get("webhooks") or () for item in body.get("items") or ())
+        rules = chain.from_iterable(hook.get("rules") or () for hook in hooks)
+        found.update(chain.from_iterable(rule.get("apiGroups") or () for rule in rules))
+    return frozenset(found)
+
+
+def unasked(chosen: Mapping[str, str], answering: Collection[str]) -> list[str]:
+    """Return the API groups whose webhooks we restate, and that no webhook of the server judges."""
+    ours_too = {group for group, _ in ADMISSION}
+    return sorted(group for group in chosen if group in ours_too and not {group, "*"} & set(answering))
 
 
 def note(

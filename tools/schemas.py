@@ -25,6 +25,7 @@ import schemas_templates  # noqa: E402
 import schemas_tree  # noqa: E402
 from schemas_yaml import Line, dump, load  # noqa: E402
 from trainyard.base.system.vendored import CHARTS, INDEX  # noqa: E402
+from trainyard.base.versions import order  # noqa: E402
 from trainyard.specs.releases.load import facts_of_files  # noqa: E402
 
 UPSTREAM = "https://raw.githubusercontent.com/"
@@ -47,6 +48,7 @@ def main() -> None:
         import_core(args.openapi, args.schemas, lock)
     if args.crds:
         for release in schemas_crds.from_folder(args.crds):
+            name_files(release, lock["projects"].get(release.project, {}))
             import_release(release, args.schemas, lock)
     if args.charts:
         import_charts(args.charts, args.schemas, lock)
@@ -90,6 +92,17 @@ def lined(entry: dict[str, Any]) -> dict[str, Any]:
     return out
 
 
+def name_files(release: schemas_crds.Release, known: dict[str, dict[str, Any]]) -> None:
+    """Name files whose place in upstream's repository is not told as the newest known release does, by their names."""
+    newest = known[max(known, key=order)]["files"] if known else []
+    paths: dict[str, list[str]] = {}
+    for entry in newest:
+        paths.setdefault(entry["path"].rpartition("/")[2], []).append(entry["path"])
+    for entry in release.lock["files"]:
+        places = paths.get(entry["path"], [])
+        entry["path"] = places[0] if len(places) == 1 else entry["path"]
+
+
 def import_release(release: schemas_crds.Release, schemas: Path, lock: Lock) -> None:
     """Write one release's schemas, and lock where they come from."""
     count = schemas_tree.write(schemas / release.project / release.name, release.definitions)
@@ -111,17 +124,30 @@ def import_core(folder: Path, schemas: Path, lock: Lock) -> None:
 def import_charts(folder: Path, schemas: Path, lock: Lock) -> None:
     """Write the default values of every chart in a folder; what the lock knows beside them stays.
 
-    Where the folder does not say how a chart is published, the lock does, with the version as it is spelled there.
+    Where the folder does not say how a chart is published, the lock does, by this or the newest release that it knows,
+    with the version as it is spelled there.
     """
     charts = list(schemas_charts.from_folder(folder, schemas_templates.scopes(schemas)))
     schemas_charts.write(schemas / CHARTS, charts)
     for chart in charts:
         releases = lock["charts"].setdefault(chart.name, {})
-        known = releases.get(chart.version, {})
+        known = releases.get(chart.version) or carried(chart.version, releases)
         releases[chart.version] = known | chart.lock
         if "published" not in chart.lock and "version" in known:
             releases[chart.version]["version"] = known["version"]
     print(f"charts: {len(charts)}")
+
+
+def carried(version: str, releases: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Return what the newest known version of a chart says of another: where it is published, and how it is spelled."""
+    if not releases:
+        return {}
+    newest = releases[max(releases, key=order)]
+    said = {key: newest[key] for key in ("published", "repository", "path") if key in newest}
+    if "path" in said and "version" in newest:
+        said["path"] = said["path"].replace(newest["version"].removeprefix("v"), version)
+    spelled = f"v{version}" if newest.get("version", "").startswith("v") else version
+    return {**said, "version": spelled} if "published" in said else {}
 
 
 def fetch_all(schemas: Path, lock: Lock, fetch: Callable[[str], bytes]) -> None:

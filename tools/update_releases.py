@@ -14,8 +14,9 @@ import argparse
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -65,12 +66,13 @@ def update(args: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="releases-") as name:
         scratch = Path(name)
         with step("asking for newer releases"):
-            projects = [
-                project for project in all_projects(root, lock) if project.name in (args.only or [project.name])
-            ]
-            answers = from_folder(args.folder, projects) if args.folder else registries.newer(projects)
-        for line in sorted({answer_line(answer) for answer in answers}):
+            projects = named(list(all_projects(root, lock)), args.only)
+            answers = from_folder(args.folder, projects, args.only or ()) if args.folder else registries.newer(projects)
+        lines = {answer_line(answer): bool(answer.newest or answer.older) for answer in answers}
+        for line in sorted(lines, key=lambda line: (lines[line], line)):  # news last, where a terminal ends
             print(line, flush=True)
+        if args.folder:
+            print("\n".join(strangers(args.folder, projects, answers)), flush=True)
         wanted = [answer for answer in answers if answer.newest and answer.has_files]
         if args.list or not wanted:
             return 0
@@ -103,15 +105,43 @@ def all_projects(root: Path, lock: Lock) -> list[Project]:
     return list(registries.projects(lock, named))
 
 
-def from_folder(folder: Path, projects: list[Project]) -> list[Answer]:
-    """Return the newest release of each project that a folder holds and that is not known."""
+def named(projects: list[Project], only: list[str] | None) -> list[Project]:
+    """Return the projects that are named, or all; raises ValueError for a name that no project has."""
+    by_name = {project.name: project for project in projects}
+    for name in only or ():
+        if name not in by_name:
+            near = get_close_matches(name, by_name, 1)
+            hint = f"; did you mean '{near[0]}'?" if near else f"; there are {', '.join(by_name)}"
+            raise ValueError(f"no project is named '{name}'{hint}")
+    return [by_name[name] for name in dict.fromkeys(only or by_name)]
+
+
+def strangers(folder: Path, projects: list[Project], answers: list[Answer]) -> Iterator[str]:
+    """Yield why nothing of a folder is imported, as far as that is so: all of it is known, or not where it belongs."""
+    if answers:
+        return
+    held = {place.name for kind in ("crds", "charts") for place in (folder / kind).glob("*") if place.is_dir()}
+    known = sorted(held & {project.name for project in projects})
+    if known:
+        yield f"{folder.name}/ has no release of {', '.join(known)} that is not known"
+    else:
+        yield f"{folder.name}/ has no folder crds/<project>/<tag>/ or charts/<project>/<tag>/ of a known project"
+
+
+def from_folder(folder: Path, projects: list[Project], named: Collection[str]) -> list[Answer]:
+    """Return the newest release of each project that a folder holds and that is not known.
+
+    An older one than those that are known is taken of projects that are named, and else only reported.
+    """
     answers = []
     for project in projects:
         places = [place for kind in ("crds", "charts") for place in (folder / kind / project.name).glob("*")]
         releases = [release_of_tag(place.name) for place in places if place.is_dir()]
-        newest = registries.newest_of(project, releases)
-        if newest is not None:
-            answers.append(Answer(project, f"{folder.name}/", newest))
+        newest, older = registries.newest_of(project, releases), registries.older_of(project, releases)
+        if newest is None and project.name in named:
+            newest, older = older, None
+        if newest or older:
+            answers.append(Answer(project, f"{folder.name}/", newest, older=older))
     return answers
 
 
@@ -120,6 +150,9 @@ def answer_line(answer: Answer) -> str:
     name, known = answer.project.name, answer.project.known
     if answer.error:
         return f"{name} {known}: {answer.registry} could not be asked: {answer.error}"
+    if answer.newest is None and answer.older:
+        older = f"{answer.registry} has {answer.older}, which is older and not known"
+        return f"{name} {known}: {older}; import it with --only {name}"
     if answer.newest is None:
         return f"{name} {known}: {answer.registry} has nothing newer"
     return f"{name} {known}: {answer.registry} has {answer.newest}" + ("" if answer.has_files else ", without files")
@@ -159,7 +192,9 @@ def learn(report: Report, wanted: list[Answer], lock: Lock, tree: Path, scratch:
     with step("importing API types and charts"):
         importing(tree, collected.folder, wanted, scratch)
     for answer in wanted:
-        learned = Learned(answer.project.name, answer.project.known, str(answer.newest))
+        new = str(answer.newest)
+        old = registries.neighbour(new, answer.project.releases)
+        learned = Learned(answer.project.name, old, new)
         learned.notes += [note for note in collected.notes if note.startswith(f"{learned.project} ")]
         with step(f"writing the facts of {learned.project} {learned.new}"):
             file = tree / FACTS / f"{learned.project}.yaml"
@@ -208,14 +243,15 @@ def with_charts(wanted: list[Answer], lock: Lock, folder: Path, report: Report) 
         project = answer.project
         place = tree_folder(folder / CHARTS / project.name, str(answer.newest)) or Path("none")
         lacking = [
-            name
+            f"{name} of {entry.get('repository', 'upstream')}"
             for name, releases in lock["charts"].items()
             for release, entry in releases.items()
             if entry["project"] == project.name and release == project.known
             if entry.get("published") != BUNDLED and not (place / name).is_dir()
         ]
         if lacking:
-            report.left.append(f"{project.name} {answer.newest}: its chart {', '.join(lacking)} could not be had")
+            where = f"FROM/{CHARTS}/{project.name}/{answer.newest}/"
+            report.left.append(f"{project.name} {answer.newest}: put its chart {', '.join(lacking)} into {where}")
         else:
             yield answer
 
@@ -249,9 +285,10 @@ def tree_folder(folder: Path, release: str) -> Path | None:
 
 def of_types(learned: Learned, lock: Lock, tree: Path) -> Iterator[changes.Change]:
     """Yield the changes of API types."""
-    typed = [release for release in lock["projects"].get(learned.project, {}) if order(release) < order(learned.new)]
+    typed = lock["projects"].get(learned.project, {})
     if typed and (tree / "schemas" / learned.project / learned.new).is_dir():
-        yield from changes.of_types(tree / "schemas", learned.project, max(typed, key=order), learned.new)
+        before = registries.neighbour(learned.new, typed)
+        yield from changes.of_types(tree / "schemas", learned.project, before, learned.new)
 
 
 def of_charts(learned: Learned, lock: Lock, tree: Path, new: Path, older: Path | None) -> Iterator[changes.Change]:
@@ -263,7 +300,8 @@ def of_charts(learned: Learned, lock: Lock, tree: Path, new: Path, older: Path |
         added = now[chart].keys() - releases.keys()
         if not added or now[chart][min(added)]["project"] != learned.project or place is None:
             continue
-        old, version = (max(known, key=order) for known in (releases, added))
+        version = max(added, key=order)
+        old = registries.neighbour(version, releases)
         yield from changes.of_values(chart, values / chart / f"{old}.yaml", values / chart / f"{version}.yaml")
         yield from changes.of_webhooks(chart, before / chart if before else None, place / chart)
 
@@ -285,7 +323,7 @@ def try_out(learned: Learned, tree: Path, before: clusters.Findings) -> None:
         return
     for cluster in moved:
         clusters.move(tree, learned.project, cluster, learned.new)
-    clusters.trainyard(tree, "synth")
+    learned.rendered = clusters.trainyard(tree, "synth").returncode == 0
     after = clusters.judged(tree)
     learned.clusters = [Path(cluster.file).stem for cluster in moved]
     learned.appeared, learned.gone = after - before, before - after

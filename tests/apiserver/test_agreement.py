@@ -6,6 +6,8 @@ import os
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from runpy import run_path
+from types import SimpleNamespace
 
 import pytest
 
@@ -145,3 +147,21 @@ def test_a_server_agrees():
         table.add(case, ours(case, found), theirs(case, found, server))
     assert table.total.total() >= 900
     assert table.worst() <= 0.005, table.text(by_kind=False)
+
+
+RULES = [{"apiGroups": ["jobset.x-k8s.io"], "resources": ["jobsets"]}]
+HOOKED = {
+    "no webhook": ([], ["jobset.x-k8s.io"]),
+    "its webhook": ([{"webhooks": [{"rules": RULES}]}], []),
+    "a webhook of everything": ([{"webhooks": [{"rules": [{"apiGroups": ["*"]}]}]}], []),
+    "a webhook of other kinds": ([{"webhooks": [{"rules": [{"apiGroups": ["apps"]}]}]}], ["jobset.x-k8s.io"]),
+}
+
+
+@pytest.mark.parametrize(("items", "silent"), HOOKED.values(), ids=HOOKED)
+def test_a_server_without_the_webhook_of_an_operator_is_not_asked(items, silent):
+    """We judge as the webhook does, so what such a server says otherwise is no difference of the release."""
+    tool = run_path(str(ROOT / "tools/agreement.py"))
+    server = SimpleNamespace(request=lambda *_: (SimpleNamespace(accepted=True), {"items": items}))
+    chosen = {"jobset.x-k8s.io": "jobset", "cert-manager.io": "cert-manager"}
+    assert tool["unasked"](chosen, tool["hooked"](server)) == silent

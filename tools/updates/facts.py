@@ -10,7 +10,7 @@ from typing import Any
 from schemas_yaml import load
 from trainyard.base.versions import line, order
 from updates.files import Tree
-from updates.registries import Project
+from updates.registries import Project, neighbour
 
 TOP = re.compile(r"^releases:[^\n]*\n", re.MULTILINE)
 NEXT = re.compile(r"^\S", re.MULTILINE)
@@ -21,13 +21,14 @@ KUBE_VERSION = re.compile(r"^kubeVersion:\s*[\"']?[>=^~\s]*v?(1\.\d+)", re.MULTI
 def add_release(file: Path, project: Project, release: str, tree: Tree | None, charts: Path) -> list[str]:
     """Write a release after the known ones, with what upstream's files say; return the sentences on what is assumed.
 
-    All else is taken from the release before it. `charts` is the folder with the charts of the new release, if any.
+    All else is taken from the release before it, or from the oldest where all known ones are newer. `charts` is the
+    folder with the charts of the new release, if any.
     """
     text = file.read_text(encoding="utf-8")
     known: dict[str, Any] = load(text)["releases"]
     if release in known:
         return []
-    before = max(known, key=order)
+    before = neighbour(release, known)
     entry = {key: value for key, value in known[before].items() if key != "source"}
     patch = line(release) == line(before)
     bounds, source = (None, "") if patch else kubernetes_of(project, release, tree, charts)

@@ -47,6 +47,8 @@ class Project:
     repository: str = ""
     tag: str = ""
     row: Row = Row()
+    releases: frozenset[str] = frozenset()
+    """All releases that are known."""
 
     def tag_of(self, release: str) -> str:
         """Return the tag of a release, spelled as that of the known one."""
@@ -60,10 +62,19 @@ class Answer:
     project: Project
     registry: str
     newest: str | None = None
-    """The newest release that is newer than the known one; None where there is none."""
+    """The newest release that is newer than the known one, or an older one that is asked for, if any."""
     error: str = ""
     """Why the registry could not be asked."""
     has_files: bool = True
+    older: str | None = None
+    """A release that is not known and older than the known one, and that nobody asked for."""
+
+
+def neighbour(release: str, known: Iterable[str]) -> str:
+    """Return the known release that a new one is compared with: the newest below it, else the oldest above."""
+    others = [name for name in known if name != release]
+    below = [name for name in others if order(name) < order(release)]
+    return max(below, key=order) if below else min(others, key=order)
 
 
 def rows() -> dict[str, Row]:
@@ -76,11 +87,12 @@ def projects(lock: Mapping[str, Any], facts: Mapping[str, Iterable[str]]) -> Ite
     known_rows = rows()
     for name in sorted({*lock["projects"], *facts}):
         typed = lock["projects"].get(name, {})
-        newest = max({*typed, *facts.get(name, ())}, key=order)
+        releases = frozenset({*typed, *facts.get(name, ())})
+        newest = max(releases, key=order)
         entry = typed.get(newest, typed[max(typed, key=order)] if typed else {})
         row = known_rows.get(name, Row())
         if entry or row != Row():
-            yield Project(name, newest, entry.get("repository", ""), entry.get("tag", f"v{newest}"), row)
+            yield Project(name, newest, entry.get("repository", ""), entry.get("tag", f"v{newest}"), row, releases)
 
 
 def newer(all_projects: Iterable[Project]) -> list[Answer]:
@@ -108,9 +120,19 @@ def ask(project: Project) -> list[Answer]:
 
 def newest_of(project: Project, releases: Iterable[str]) -> str | None:
     """Return the newest release, without previews, that is newer than the known one."""
-    fitting = [name for name in releases if PLAIN.fullmatch(name) and name.startswith(project.row.begins)]
-    newest = max(fitting, key=order, default=project.known)
+    newest = max(fitting(project, releases), key=order, default=project.known)
     return newest if order(newest) > order(project.known) else None
+
+
+def older_of(project: Project, releases: Iterable[str]) -> str | None:
+    """Return the newest release, without previews, that is older than the known one and not known itself."""
+    missing = [name for name in fitting(project, releases) if order(name) < order(project.known)]
+    return max((name for name in missing if name not in project.releases), key=order, default=None)
+
+
+def fitting(project: Project, releases: Iterable[str]) -> list[str]:
+    """Return the releases of a project that are no previews."""
+    return [name for name in releases if PLAIN.fullmatch(name) and name.startswith(project.row.begins)]
 
 
 def versions_of_module(project: Project) -> list[str]:

@@ -38,6 +38,8 @@ class Learned:
     """Objects that are rendered otherwise, by cluster."""
     clusters: list[str] = field(default_factory=list)
     """Files of clusters that were tried with the release."""
+    rendered: bool = True
+    """Whether the clusters could be rendered with it; errors stop that."""
     appeared: Findings = field(default_factory=Findings)
     gone: Findings = field(default_factory=Findings)
 
@@ -121,7 +123,10 @@ def of_release(release: Learned) -> Iterator[str]:
         return
     yield f"Tried with {', '.join(release.clusters)}."
     objects = [f"{count} objects of {cluster}" for cluster, count in sorted(release.objects.items())]
-    yield f"Rendered otherwise: {', '.join(objects) or 'nothing'}."
+    if release.rendered:
+        yield f"Rendered otherwise: {', '.join(objects) or 'nothing'}."
+    else:
+        yield "Nothing could be rendered, because of the errors below."
     yield ""
     yield from findings(release.appeared, release.gone, "Nothing is judged otherwise.")
 
