@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from make import make_cluster, make_job_file, make_repository, make_resolved, make_run, make_specs, make_team
 from trainyard.judge.preflight.cluster import buckets as of_cluster
@@ -14,10 +15,11 @@ from trainyard.judge.preflight.job import buckets as of_job
 from trainyard.judge.preflight.job import unsaved
 from trainyard.judge.preflight.subjects import OneCluster, OneJob
 from trainyard.render.clusters import buckets, nets, rights
-from trainyard.render.parts.buckets import environment
+from trainyard.render.parts.buckets import REGIONS, environment
 from trainyard.render.prerequisites.base import Site
 from trainyard.render.prerequisites.buckets import stores
 from trainyard.specs.load import Loaded
+from trainyard.specs.models.buckets import Bucket
 
 ROLE = "arn:aws:iam::111122223333:role/nlp"
 CLIENT = "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
@@ -201,6 +203,76 @@ def test_clusters_say_whole_identities(identity, store, team, messages):
     specs = make_specs(clusters={"test": there(identity, **store)}, teams=teams)
     one = OneCluster(Loaded(specs, Path()), "test", Path())
     assert [finding.message for finding in of_cluster.check(one)] == messages
+
+
+OTHER = "arn:aws:iam::111122223333:role/vision"
+OTHERS = ["team 'vision' has the identity of team 'nlp', but other buckets or rights; use its own"]
+OF_TEAMS: dict[str, tuple[str, dict[str, str], dict[str, str], list[str]]] = {
+    "other rights": ("irsa", {"nlp": ROLE, "vision": ROLE}, {"nlp": "read", "vision": "write"}, OTHERS),
+    "other buckets": ("irsa", {"nlp": ROLE, "vision": ROLE}, {"nlp": "read"}, OTHERS),
+    "the same rights": ("irsa", {"nlp": ROLE, "vision": ROLE}, {"nlp": "read", "vision": "read"}, []),
+    "two identities": ("irsa", {"nlp": ROLE, "vision": OTHER}, {"nlp": "read", "vision": "write"}, []),
+    "their own accounts": ("gke", {"nlp": "direct", "vision": "direct"}, {"nlp": "read"}, []),
+}
+
+
+@pytest.mark.parametrize(("identity", "teams", "access", "messages"), OF_TEAMS.values(), ids=OF_TEAMS)
+def test_teams_share_no_identity(identity, teams, access, messages):
+    """A provider cannot tell teams with one identity apart, so each has the rights of both."""
+    cluster = there(identity, teams=teams, buckets={"crawls": {**PROVIDERS[identity][2], "teams": access}})
+    queues = {name: queue.model_copy(update={"teams": ("nlp", "vision")}) for name, queue in cluster.queues.items()}
+    cluster = cluster.model_copy(update={"queues": queues})
+    specs = make_specs(clusters={"test": cluster}, teams={"nlp": make_team(), "vision": make_team()})
+    one = OneCluster(Loaded(specs, Path()), "test", Path())
+    assert [finding.message for finding in of_cluster.check(one)] == messages
+
+
+@pytest.mark.parametrize("region", ["us-west2", "us-west-2a", "US West (Oregon)", "us-gov-west", "auto"])
+def test_a_region_is_one(region):
+    """A zone, a title and a typo are no region, and the mount would fail with them."""
+    with pytest.raises(ValidationError):
+        Bucket.model_validate({**S3, "region": region})
+    assert Bucket.model_validate({**S3, "region": "us-gov-west-1"}).region == "us-gov-west-1"
+
+
+CLIENT, MOUNTED = {"bucket": "models"}, {"bucket": "crawls", "mountPath": "/crawls"}
+FOLLOW = "and not the team's identity for buckets; remove it"
+OF_CLIENTS: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "one region": ({"buckets": [CLIENT]}, []),
+    "the other is mounted": ({"buckets": [MOUNTED, CLIENT]}, []),
+    "two regions": (
+        {"buckets": [{"bucket": "crawls"}, CLIENT]},
+        ["bucket 'models' needs AWS_REGION 'eu-west-1', but an earlier bucket sets 'us-west-2'; mount one of them"],
+    ),
+    "two regions, and the job says one": (
+        {"buckets": [{"bucket": "crawls"}, CLIENT], "env": dict.fromkeys(REGIONS, "eu-west-1")},
+        [],
+    ),
+    "keys of a Secret": (
+        {"buckets": [CLIENT], "secrets": {"AWS_ACCESS_KEY_ID": "s3/id"}},
+        [f"clients follow AWS_ACCESS_KEY_ID, {FOLLOW}"],
+    ),
+    "another role": (
+        {"buckets": [CLIENT], "env": {"AWS_ROLE_ARN": ROLE}},
+        [f"clients follow AWS_ROLE_ARN, {FOLLOW}"],
+    ),
+    "keys besides mounts": ({"buckets": [MOUNTED], "secrets": {"AWS_ACCESS_KEY_ID": "s3/id"}}, []),
+    "keys without buckets": ({"secrets": {"AWS_ACCESS_KEY_ID": "s3/id"}}, []),
+    "keys of another provider": (
+        {"buckets": [CLIENT], "secrets": {"GOOGLE_APPLICATION_CREDENTIALS": "gcs/file"}},
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize(("job", "messages"), OF_CLIENTS.values(), ids=OF_CLIENTS)
+def test_clients_find_their_buckets(job, messages):
+    """A client gets the region of its bucket and the team's identity, and a bucket that is mounted takes neither."""
+    models = {"url": "s3://models", "region": "eu-west-1", "teams": {"nlp": "write"}}
+    cluster, team = there("irsa", buckets={"crawls": S3, "models": models}), make_team(secrets=["s3", "gcs"])
+    specs = make_specs(clusters={"test": cluster}, teams={"nlp": team}, repository=make_repository())
+    one = OneJob(specs, make_job_file(**job), make_run(cluster=cluster, team=team, **job))
+    assert [finding.message for finding in of_job.check_clients(one, team, cluster)] == messages
 
 
 def test_a_mount_needs_its_driver_in_the_list():

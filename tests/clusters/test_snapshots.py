@@ -145,3 +145,39 @@ def test_volumes_begin_with_snapshots_that_their_driver_restores(storage, messag
     cluster = make_cluster(storage={"shared": storage}, drivers={storage["provisioner"]: "by the test"})
     one = OneTeam(make_specs(clusters={"test": cluster}, teams={"nlp": own}), "nlp")
     assert [finding.message for finding in of_team.check(one)] == messages
+
+
+SOURCES: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "as large": ({}, []),
+    "larger": ({"size": "30Ti"}, []),
+    "smaller": (
+        {"size": "1Ti"},
+        ["size is 1Ti, but volume 'checkpoints' of the snapshot has 20Ti; use that"],
+    ),
+    "a snapshot that people made": ({"fromSnapshot": "before-merge", "size": "1Ti"}, []),
+    "a typo": (
+        {"fromSnapshot": "checkpoint-20261127-02"},
+        ["no volume of team 'nlp' is named 'checkpoint', of which this is a snapshot; did you mean 'checkpoints'?"],
+    ),
+    "a volume that the team has no more": ({"fromSnapshot": "old-books-20261127-02"}, []),
+    "another driver": (
+        {"fromSnapshot": "scratch-20261127-02"},
+        ["snapshots of 'scratch' are by another driver; use storage 'fast'"],
+    ),
+    "on no cluster": ({"size": "1Ti", "clusters": ["other"]}, []),
+}
+
+
+@pytest.mark.parametrize(("claim", "messages"), SOURCES.values(), ids=SOURCES)
+def test_volumes_fit_the_snapshot_that_their_name_says(claim, messages):
+    """Snapshots on a schedule have the name of their claim, so that typos and sizes are seen before a claim pends."""
+    again = {"storage": "shared", "size": "20Ti", "fromSnapshot": "checkpoints-20261127-02", **claim}
+    volumes = {"again": again, "checkpoints": {"storage": "shared", "size": "20Ti"}}
+    own = make_team(volumes={**volumes, "scratch": {"storage": "fast", "size": "1Ti"}})
+    shared = {**CEPH, "snapshots": {"image": IMAGE}}
+    cluster = make_cluster(
+        storage={"shared": shared, "fast": {"provisioner": "csi.example.com"}},
+        drivers={CEPH["provisioner"]: "by the test", "csi.example.com": "by the test"},
+    )
+    one = OneTeam(make_specs(clusters={"test": cluster}, teams={"nlp": own}), "nlp")
+    assert [finding.message for finding in of_team.check(one)] == messages

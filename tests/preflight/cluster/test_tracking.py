@@ -61,6 +61,17 @@ CASES: dict[str, tuple[dict[str, Any] | None, dict[str, Any], list[tuple[str, st
     ),
     "an account of a cloud on machines of one's own": ({"mlflow": {**MLFLOW, "artifacts": GOOGLE}}, OURS, []),
     "the service": ({"wandb": {**WANDB, "server": None}}, {}, []),
+    "the page of the service": (
+        {"wandb": {**WANDB, "server": None, "url": "https://wandb.ai"}},
+        {},
+        [(SERVER, "tracking.wandb.url")],
+    ),
+    "the service without TLS": (
+        {"wandb": {**WANDB, "server": None, "url": "http://api.wandb.ai"}},
+        {},
+        [(SERVER, "tracking.wandb.url")],
+    ),
+    "a host that begins like it": ({"wandb": {**WANDB, "server": None, "url": "https://wandb.ai.example.com"}}, {}, []),
     "a server without its operator": ({"wandb": WANDB}, {}, [(SERVER, "tracking.wandb.server")]),
     "a server with its operator": ({"wandb": WANDB}, OPERATOR, []),
 }

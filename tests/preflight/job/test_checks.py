@@ -32,6 +32,12 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
         {"fabric": "rdma", "gpusPerNode": 4},
         ["busBandwidth is 300 GB/s, but the NICs of a pod carry 200 GB/s; lower it"],
     ),
+    "a sum that no GPU holds": (
+        {**OWN, "size": "200Gi"},
+        {},
+        ["size is 200Gi, but a GPU has 81559Mi of memory; use 1Gi"],
+    ),
+    "a large sum": ({**OWN, "size": "8Gi"}, {}, []),
     "an array": (
         OWN,
         {"array": {"of": 4}, "nodes": 1, "launcher": "python", "kind": "Job"},

@@ -49,6 +49,13 @@ CASES: dict[str, tuple[dict[str, Any] | None, list[str], dict[str, Any], list[tu
         {"tracking": ["wandb"], "env": {"WANDB_DISABLED": "True"}},
         [(OFF, "env.WANDB_DISABLED")],
     ),
+    "disabled in another word": (
+        BOTH,
+        LISTED,
+        {"tracking": ["wandb"], "env": {"WANDB_DISABLED": "yes"}},
+        [(OFF, "env.WANDB_DISABLED")],
+    ),
+    "not disabled": (BOTH, LISTED, {"tracking": ["wandb"], "env": {"WANDB_DISABLED": "false"}}, []),
     "online": (BOTH, LISTED, {"tracking": ["wandb"], "env": {"WANDB_MODE": "online"}}, []),
     "offline, and no tracker named": (BOTH, LISTED, {"env": {"WANDB_MODE": "offline"}}, []),
     "offline, and only MLflow named": (BOTH, LISTED, {"tracking": ["mlflow"], "env": {"WANDB_MODE": "offline"}}, []),

@@ -24,6 +24,9 @@ VARIABLE = "BUCKET_"
 REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
 """Variables by which clients of S3 find the region: most SDKs read the first, boto3 the second alone."""
 
+ACCOUNT = "AZURE_STORAGE_ACCOUNT_NAME"
+"""Variable by which clients of Azure find the storage account."""
+
 FUSE = "gke-gcsfuse"
 """Group of the annotations by which GKE puts the program that mounts a bucket into a pod."""
 
@@ -49,15 +52,26 @@ def variable(bucket: str) -> str:
 def environment(run: Run) -> dict[str, Sized[str]]:
     """Return the variables of a run's buckets, each with its origin; those of a provider a job may change."""
     found: dict[str, Sized[str]] = {}
+    told: dict[str, Sized[str]] = {}
+    for use, bucket in sorted(used(run), key=lambda pair: pair[0].mount_path is not None):
+        for name, value, field in of_provider(bucket):
+            told.setdefault(name, Sized(value, f"objectStorage.buckets.{use.bucket}.{field} of the cluster"))
     for use, bucket in used(run):
-        at = f"objectStorage.buckets.{use.bucket}"
-        found[variable(use.bucket)] = Sized(bucket.url, f"{at}.url of the cluster")
-        if bucket.region is not None:
-            for name in REGIONS:
-                found.setdefault(name, Sized(bucket.region, f"{at}.region of the cluster"))
-        if bucket.scheme == "az":
-            found.setdefault("AZURE_STORAGE_ACCOUNT_NAME", Sized(bucket.parts[0], f"{at}.url of the cluster"))
+        found[variable(use.bucket)] = Sized(bucket.url, f"objectStorage.buckets.{use.bucket}.url of the cluster")
+        found |= {name: told[name] for name, _, _ in of_provider(bucket)}
     return found
+
+
+def of_provider(bucket: Bucket) -> Iterator[tuple[str, str, str]]:
+    """Yield the variables that a client of the bucket's provider reads, with their values and the bucket's field.
+
+    A pod has each once, so a bucket that a client opens comes before one that a driver mounts, which needs none.
+    """
+    if bucket.region is not None:
+        for name in REGIONS:
+            yield name, bucket.region, "region"
+    if bucket.scheme == "az":
+        yield ACCOUNT, bucket.parts[0], "url"
 
 
 def reserved(run: Run) -> tuple[str, ...]:

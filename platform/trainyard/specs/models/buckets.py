@@ -27,13 +27,16 @@ Address = Annotated[
 ]
 """What each provider lets a bucket be called, roughly."""
 
+Region = Annotated[StrictStr, Form(r"[a-z]{2,5}(?:-[a-z]+)+-[0-9]{1,2}", "a region such as us-west-2")]
+"""A region of AWS, not one of its zones (us-west-2a); botocore 1.40 endpoints.json regionRegex, for all partitions."""
+
 
 class Bucket(Spec):
     """A bucket that exists, or a folder in one, and the teams that use it."""
 
     url: Address
     """Address: `s3://bucket/folder`, `gs://bucket/folder` or `az://account/container/folder`."""
-    region: Text | None = None
+    region: Region | None = None
     """Region of an S3 bucket, such as `us-west-2`."""
     teams: Annotated[dict[Name, Access], Field(min_length=1)]
     """Teams that may `read` it or `write` to it; the provider's policies must allow the same."""

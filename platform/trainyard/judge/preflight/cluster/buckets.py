@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from trainyard.base.documents import Path
-from trainyard.base.findings import Finding, did_you_mean
+from trainyard.base.findings import Finding, Severity, did_you_mean
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.cluster.storage import INSTALLED
 from trainyard.judge.preflight.subjects import CLUSTER_BESIDE, OneCluster
@@ -25,6 +25,14 @@ BUCKET = Rule(
     why="a pod without the identity starts, and every access to the bucket is refused",
     fix="correct objectStorage in the cluster's file",
     source="docs/buckets.md",
+)
+SHARED = Rule(
+    id="sto-bucket-shared",
+    title="Teams with one identity at the provider use the same buckets.",
+    why="the provider sees the identity and not the team, so each team can do what the others may",
+    fix="give each team an identity of its own",
+    source="docs/buckets.md",
+    severity=Severity.WARNING,
 )
 AT: Path = ("objectStorage",)
 
@@ -63,7 +71,25 @@ def check(one: OneCluster) -> Iterator[Finding]:
         use = ANSWERS.get(provider or "", "irsa or azure")
         yield BUCKET.at(one.source, (*AT, "identity"), f"{message}; use {use}")
     yield from check_identities(one, store)
+    yield from check_shared(one, store)
     yield from check_buckets(one, store, way)
+
+
+def check_shared(one: OneCluster, store: ObjectStorage) -> Iterator[Finding]:
+    """Yield identities that a team shares with another one whose rights differ."""
+    first: dict[str, str] = {}
+    for team, said in store.teams.items():
+        if team not in one.cluster.teams():
+            continue
+        other = first.setdefault(said, team)
+        if said != DIRECT and rights(store, team) != rights(store, other):
+            message = f"team {team!r} has the identity of team {other!r}, but other buckets or rights; use its own"
+            yield SHARED.at(one.source, (*AT, "teams", team), message)
+
+
+def rights(store: ObjectStorage, team: str) -> dict[str, str]:
+    """Return the buckets that a team may use, by name, with what it may do."""
+    return {name: bucket.teams[team] for name, bucket in store.of_team(team).items()}
 
 
 def check_identities(one: OneCluster, store: ObjectStorage) -> Iterator[Finding]:

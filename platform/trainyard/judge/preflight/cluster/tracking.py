@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from trainyard.base.documents import Path
@@ -37,6 +38,9 @@ IDENTITY = Rule(
     source="docs/tracking.md; platform/trainyard/render/parts/identity.py",
     may_warn=True,
 )
+
+SERVICE = re.compile(r".*wandb\.ai[^.]*")
+"""Addresses of the service, of which clients take only that of the API (wandb v0.31 wandb_settings.py base_url)."""
 
 
 @CLUSTER.check()
@@ -81,6 +85,9 @@ def check_mlflow(cluster: Cluster, source: Source, said: MLflow) -> Iterator[Fin
 def check_wandb(cluster: Cluster, source: Source, said: Wandb) -> Iterator[Finding]:
     """Yield a server of Weights & Biases without its operator, and an operator without a server."""
     at: Path = ("tracking", "wandb")
+    if SERVICE.fullmatch(said.url) and not (said.url.startswith("https:") and "api." in said.url):
+        message = f"clients of Weights & Biases refuse url {said.url!r}; use https://api.wandb.ai"
+        yield SERVER.at(source, (*at, "url"), message)
     if said.server is not None:
         if WANDB_OPERATOR not in cluster.operators:
             message = "server needs wandb-operator, which installs it; add it to operators"

@@ -12,7 +12,8 @@ from trainyard.judge.preflight.job.unmounted import folders_named
 from trainyard.judge.preflight.subjects import PLACED, RESOLVED, OneJob
 from trainyard.render.clusters.buckets import DRIVERS
 from trainyard.render.kinds import Resolved
-from trainyard.render.parts.buckets import mounted
+from trainyard.render.launchers.own_roles import named_variables
+from trainyard.render.parts.buckets import environment, mounted, of_provider, used
 from trainyard.specs import Cluster, Job, Team
 from trainyard.specs.accounts import BUCKETS
 from trainyard.specs.drivers import Driver, driver
@@ -42,6 +43,23 @@ NETWORK = Rule(
     source="GoogleCloudPlatform/gcs-fuse-csi-driver docs/authentication.md",
     layer="run",
 )
+
+CLIENT = Rule(
+    id="sto-bucket-client",
+    title="The variables of a job let a client open its buckets.",
+    why="a pod has one region, one storage account and one identity in its variables; with another, access is refused",
+    fix="remove the variable, or say region and account in the program; waive this if it does",
+    source="boto/botocore botocore/credentials.py create_credential_resolver; google-auth google/auth/_default.py; "
+    "azure-identity azure/identity/_credentials/default.py",
+    severity=Severity.WARNING,
+)
+
+KEYS = {
+    "s3": frozenset({"AWS_ACCESS_KEY_ID", "AWS_PROFILE", "AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE"}),
+    "gs": frozenset({"GOOGLE_APPLICATION_CREDENTIALS"}),
+    "az": frozenset({"AZURE_CLIENT_ID", "AZURE_CLIENT_SECRET", "AZURE_FEDERATED_TOKEN_FILE"}),
+}
+"""By provider, the variables that its clients follow before the identity of the pod, or instead of it."""
 
 
 @PLACED.check()
@@ -77,6 +95,29 @@ def check_use(one: OneJob, use: BucketUse, bucket: Bucket, place: Path, team: st
     elif not use.read_only and bucket.teams[team] == "read":
         message = f"team {team!r} only reads bucket {use.bucket!r}; remove readOnly, or give it write there"
         yield UNKNOWN.at(one.file.source, (*place, "readOnly"), message)
+
+
+@PLACED.check()
+def check_clients(one: OneJob, team: Team, cluster: Cluster) -> Iterator[Finding]:
+    """Yield buckets of clients that get the region or account of another, and variables that replace the identity."""
+    del team, cluster
+    if one.run is None:
+        return
+    job, source = one.file.job, one.file.source
+    opened = [(use, bucket) for use, bucket in used(one.run) if use.mount_path is None]
+    told = environment(one.run)
+    for use, bucket in opened:
+        wrong = [name for name, value, _ in of_provider(bucket) if told[name].value != value and name not in job.env]
+        if wrong:
+            message = f"bucket {use.bucket!r} needs {wrong[0]} {next(of_provider(bucket))[1]!r}"
+            message += f", but an earlier bucket sets {told[wrong[0]].value!r}; mount one of them"
+            yield CLIENT.at(source, ("buckets", job.buckets.index(use), "bucket"), message)
+    keys = {name for _, bucket in opened for name in KEYS[bucket.scheme]}
+    for path, names in named_variables(job):
+        for name in names:
+            if name in keys:
+                message = f"clients follow {name}, and not the team's identity for buckets; remove it"
+                yield CLIENT.at(source, (*path, name), message)
 
 
 @PLACED.check()

@@ -10,10 +10,12 @@ from trainyard.base.rules import Rule
 from trainyard.judge.preflight.subjects import RESOLVED
 from trainyard.render.kinds import Resolved
 from trainyard.render.sizing import checking
+from trainyard.render.sizing.node import binary, size
+from trainyard.specs.models.check import NcclCheck
 
 POSSIBLE = Rule(
     id="run/check",
-    title="A job with a check has several GPUs, a launcher that all workers start, and a floor.",
+    title="A job with a check has several GPUs with room for it, a launcher that all workers start, and a floor.",
     why="the check sums over all GPUs before the launcher starts, so all workers must start it at the same time",
     fix="remove check, or change what the message names",
     source="docs/checks.md",
@@ -41,6 +43,7 @@ def check(run: Resolved) -> Iterator[Finding]:
     if reason:
         yield POSSIBLE.at(run.run.source, ("check",), f"check does not work with {reason}")
         return
+    yield from check_size(run, asked)
     least, rate = checking.floor(run.run), checking.line_rate(run.run)
     if least is None:
         message = "busBandwidth has no default here, because the network's speed is not known; set it, such as 200G"
@@ -49,6 +52,15 @@ def check(run: Resolved) -> Iterator[Finding]:
         carried = f"the NICs of a pod carry {float(rate):.4g} GB/s"
         message = f"busBandwidth is {float(least.value):.4g} GB/s, but {carried}; lower it"
         yield REACHED.at(run.run.source, (*AT, "busBandwidth"), message)
+
+
+def check_size(run: Resolved, asked: NcclCheck) -> Iterator[Finding]:
+    """Yield a sum that the memory of one of the run's GPUs cannot hold."""
+    pools = [run.run.cluster.pools[name].node.gpus for name in run.run.pools]
+    memory = min((size(gpus.memory) for gpus in pools if gpus is not None), default=None)
+    if memory is not None and size(asked.size) >= memory:
+        message = f"size is {asked.size}, but a GPU has {binary(memory)} of memory; use 1Gi"
+        yield POSSIBLE.at(run.run.source, (*AT, "size"), message)
 
 
 def apart(run: Resolved) -> str:

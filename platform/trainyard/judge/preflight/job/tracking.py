@@ -32,7 +32,7 @@ OFFLINE = Rule(
 
 OFF = {
     "WANDB_MODE": ("offline", "disabled", "dryrun"),
-    "WANDB_DISABLED": ("true", "1"),
+    "WANDB_DISABLED": ("true", "1", "on", "yes"),
 }
 """Values by which Weights & Biases sends nothing (wandb v0.31 wandb_settings.py; WANDB_DISABLED is of transformers)."""
 

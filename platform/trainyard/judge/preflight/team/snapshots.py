@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from trainyard.base.findings import Finding
+from trainyard.base.findings import Finding, Severity, did_you_mean
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.subjects import TEAM, OneTeam
+from trainyard.render.sizing.node import size
+from trainyard.specs import Cluster
+from trainyard.specs.models.team import Volume
 
 RESTORE = Rule(
     id="sto-restore",
@@ -15,6 +19,17 @@ RESTORE = Rule(
     fix="remove fromSnapshot, or use a storage whose driver takes snapshots",
     source="docs/snapshots.md; kubernetes/website v1.35 content/en/docs/concepts/storage/volume-snapshots.md",
 )
+MADE = Rule(
+    id="sto-restore-size",
+    title="A volume from a scheduled snapshot fits the volume that the snapshot was taken of.",
+    why="the claim stays pending where no such snapshot exists, or where the snapshot is larger than the claim",
+    fix="correct the name or the size; kubectl get volumesnapshots lists the snapshots of a namespace",
+    source="docs/snapshots.md; kubernetes-csi/external-provisioner v6.1 pkg/controller/controller.go",
+    severity=Severity.WARNING,
+)
+
+NAME = re.compile(r"(?P<claim>.+)-\d{8}-\d{2}")
+"""Name of a snapshot on a schedule: its claim, the date and the hour (render/parts/snapshot_program.py)."""
 
 
 @TEAM.check()
@@ -35,3 +50,34 @@ def check(one: OneTeam) -> Iterator[Finding]:
             elif driver is not None and driver.snapshots is None:
                 message = f"{driver.title} of cluster {name!r} restores no snapshots; remove fromSnapshot"
                 yield RESTORE.at(one.source, at, message, source=driver.source)
+            else:
+                yield from check_source(one, volume, claim, name)
+
+
+def check_source(one: OneTeam, volume: str, claim: Volume, name: str) -> Iterator[Finding]:
+    """Yield the name of a scheduled snapshot that no claim of the team has, or one of a larger or foreign claim.
+
+    A claim that the team has no more may have snapshots still, so only a name that is nearly one of another is wrong.
+    """
+    cluster, found = one.specs.clusters[name], NAME.fullmatch(claim.from_snapshot or "")
+    if found is None:
+        return
+    at, own = ("volumes", volume), {key: other for key, other in one.team.volumes.items() if on(other, name, cluster)}
+    taken = {key: other for key, other in own.items() if cluster.storage[other.storage].snapshots and key != volume}
+    source = own.get(found["claim"])
+    if source is None:
+        near = did_you_mean(found["claim"], taken)
+        if near.startswith("did you mean"):
+            message = f"no volume of team {one.name!r} is named {found['claim']!r}, of which this is a snapshot; {near}"
+            yield MADE.at(one.source, (*at, "fromSnapshot"), message)
+    elif cluster.storage[source.storage].provisioner != cluster.storage[claim.storage].provisioner:
+        message = f"snapshots of {found['claim']!r} are by another driver; use storage {source.storage!r}"
+        yield MADE.at(one.source, (*at, "storage"), message)
+    elif size(claim.size) < size(source.size):
+        message = f"size is {claim.size}, but volume {found['claim']!r} of the snapshot has {source.size}; use that"
+        yield MADE.at(one.source, (*at, "size"), message)
+
+
+def on(claim: Volume, name: str, cluster: Cluster) -> bool:
+    """Say whether a cluster has a volume."""
+    return claim.storage in cluster.storage and (not claim.clusters or name in claim.clusters)
