@@ -75,7 +75,7 @@ def main() -> int:
     if given.objects:
         record.write_objects(known, server, threads=given.threads)
     chosen = groups(known, given.only)
-    if silent := unasked(chosen or {}, hooked(server)):
+    if silent := groups_without_webhook(chosen or {}, groups_with_webhook(server)):
         print(f"the server has no webhook for {', '.join(silent)}, which we judge too: start the operator beside it")
         return 2
     everything = chain(
@@ -129,7 +129,7 @@ def groups(known: Catalog, projects: Sequence[str] | None) -> dict[str, str] | N
     return {kind["group"]: name for name, listed in kinds.items() for kind in listed}
 
 
-def hooked(server: Server) -> frozenset[str]:
+def groups_with_webhook(server: Server) -> frozenset[str]:
     """Return the API groups that the webhooks of a server judge; `*` where one judges all."""
     found: set[str] = set()
     for kind in ("mutatingwebhookconfigurations", "validatingwebhookconfigurations"):
@@ -142,7 +142,7 @@ def hooked(server: Server) -> frozenset[str]:
     return frozenset(found)
 
 
-def unasked(chosen: Mapping[str, str], answering: Collection[str]) -> list[str]:
+def groups_without_webhook(chosen: Mapping[str, str], answering: Collection[str]) -> list[str]:
     """Return the API groups whose webhooks we restate, and that no webhook of the server judges."""
     ours_too = {group for group, _ in ADMISSION}
     return sorted(group for group in chosen if group in ours_too and not {group, "*"} & set(answering))

@@ -131,15 +131,15 @@ def import_charts(folder: Path, schemas: Path, lock: Lock) -> None:
     schemas_charts.write(schemas / CHARTS, charts)
     for chart in charts:
         releases = lock["charts"].setdefault(chart.name, {})
-        known = releases.get(chart.version) or carried(chart.version, releases)
+        known = releases.get(chart.version) or facts_of_newest(chart.version, releases)
         releases[chart.version] = known | chart.lock
         if "published" not in chart.lock and "version" in known:
             releases[chart.version]["version"] = known["version"]
     print(f"charts: {len(charts)}")
 
 
-def carried(version: str, releases: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """Return what the newest known version of a chart says of another: where it is published, and how it is spelled."""
+def facts_of_newest(version: str, releases: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Return the origin of a version of a chart, as the newest known one has it: address, path and spelling."""
     if not releases:
         return {}
     newest = releases[max(releases, key=order)]

@@ -66,7 +66,7 @@ def update(args: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="releases-") as name:
         scratch = Path(name)
         with step("asking for newer releases"):
-            projects = named(list(all_projects(root, lock)), args.only)
+            projects = choose_projects(list(all_projects(root, lock)), args.only)
             answers = from_folder(args.folder, projects, args.only or ()) if args.folder else registries.newer(projects)
         lines = {answer_line(answer): bool(answer.newest or answer.older) for answer in answers}
         for line in sorted(lines, key=lambda line: (lines[line], line)):  # news last, where a terminal ends
@@ -105,7 +105,7 @@ def all_projects(root: Path, lock: Lock) -> list[Project]:
     return list(registries.projects(lock, named))
 
 
-def named(projects: list[Project], only: list[str] | None) -> list[Project]:
+def choose_projects(projects: list[Project], only: list[str] | None) -> list[Project]:
     """Return the projects that are named, or all; raises ValueError for a name that no project has."""
     by_name = {project.name: project for project in projects}
     for name in only or ():

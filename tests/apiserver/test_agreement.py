@@ -164,4 +164,4 @@ def test_a_server_without_the_webhook_of_an_operator_is_not_asked(items, silent)
     tool = run_path(str(ROOT / "tools/agreement.py"))
     server = SimpleNamespace(request=lambda *_: (SimpleNamespace(accepted=True), {"items": items}))
     chosen = {"jobset.x-k8s.io": "jobset", "cert-manager.io": "cert-manager"}
-    assert tool["unasked"](chosen, tool["hooked"](server)) == silent
+    assert tool["groups_without_webhook"](chosen, tool["groups_with_webhook"](server)) == silent
