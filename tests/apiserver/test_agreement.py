@@ -47,13 +47,20 @@ def test_recorded_verdicts_are_ours(known):
     assert table.total["refused"] >= 1000
 
 
+OTHERWISE = {("Queue", "update: spec.capability.a1 := 0"): False}
+"""Verdicts of newer releases than the recorded one's: Volcano 1.14.1 took no capability for a capability of 0.
+
+Source: volcano v1.15.1 pkg/webhooks/admission/queues/validate/validate_queue.go validateResourceQuantityOfQueue.
+"""
+
+
 @pytest.mark.slow
 def test_systematic_verdicts_are_ours(known):
     """Custom resources of which one field was changed, on creation and over what exists, are judged as a server did."""
     wrong = [
         f"{case.object.get('kind')}: {case.note}: {mine.reason or reason}"
         for case, valid, reason in record.load_cases(record.SYSTEMATIC)
-        if (mine := ours(case, known)).valid != valid
+        if (mine := ours(case, known)).valid != OTHERWISE.get((case.object.get("kind"), case.note), valid)
     ]
     assert not wrong, "\n".join(wrong)
 

@@ -16,7 +16,6 @@ from trainyard.judge.checks.inputs import decode
 from trainyard.judge.checks.places import option
 from trainyard.judge.checks.result import Change, Judged, Outcome, Result
 from trainyard.judge.checks.updates import Updates
-from trainyard.specs.releases import foreign_hooks
 from trainyard.upstream.apiserver import Catalog, Judge, Judgement, Rulebook, aware, catalog, neighbours
 from trainyard.upstream.apiserver.allowed import Allowed
 from trainyard.upstream.apiserver.judge import Apply
@@ -246,6 +245,8 @@ def assumed_releases(known: Catalog, *, kubernetes: str | None, projects: Mappin
     text = f"checked for Kubernetes {known.kubernetes}{how}"
     if projects is None:
         return f"{text}, with the newest known release of {len(known.projects)} projects; choose others with --with"
+    from trainyard.specs.releases import foreign_hooks  # which takes longer to import than an object to judge
+
     named = ", ".join(f"{name} {release}" for name, release in sorted(known.projects.items()))
     foreign = "".join(f"; {said}" for said in foreign_hooks(known.releases))
     return f"{text}, with {named or 'no operators'}{foreign}"
