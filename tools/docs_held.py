@@ -75,7 +75,7 @@ def held_table(root: Path, known: Mapping[str, Facts]) -> Iterator[str]:
 
 def of_charts(root: Path, known: Mapping[str, Facts]) -> str:
     """Return of which operators' charts Helm was not asked what it makes of our values."""
-    lines = gzip.decompress((root / CHARTS).read_bytes()).splitlines()
+    lines = [row for path in root.glob(CHARTS) for row in gzip.decompress(path.read_bytes()).splitlines()]
     asked = {json.loads(row)["case"]["chart"].partition("/")[0] for row in lines}
     left = [f"`{name}`" for name, facts in known.items() if facts.chart and facts.chart.name not in asked]
     said = "What is rendered for the values of charts is held to Helm"

@@ -140,7 +140,7 @@ def read(child: subprocess.Popen[str], told: argparse.Namespace) -> dict[str, An
     said = (child.stdout.read() if child.stdout else "").strip().splitlines()
     try:
         found = json.loads(said[-1]) if said else {}
-    except ValueError:
+    except (ValueError, RecursionError):
         found = {}
     if not isinstance(found, dict) or not found:
         code = child.returncode
