@@ -18,6 +18,9 @@ FILTERS = r"^filter\..*\.(clean|smudge|process|required)$"
 """Settings by which attributes of files start programs: `clean` where a file is compared with the index."""
 
 REGULAR = frozenset({"100644", "100755"})
+ENTRY = re.compile(r"(\S) ([0-7]+) ([0-9a-f]+) (\d)\t([^\0]+)\0")
+"""An entry of `git ls-files --stage -v -z`."""
+
 BATCH = 4096
 """Objects asked for at once; bounds the memory that reading takes."""
 
@@ -166,13 +169,8 @@ class Git:
         done = self.call("ls-files", "--stage", "-v", "-z", "--", *folders)
         if done.code:
             raise ToolError(f"git cannot list the index: {done.complaint}")
-        found = []
-        for record in done.out.decode("utf-8", "surrogateescape").split("\0"):
-            about, _, path = record.partition("\t")
-            if path:
-                tag, mode, oid, stage = about.split()
-                found.append(Staged(path, mode, oid, hidden=tag in {"S", "s", "h"}, stage=int(stage)))
-        return found
+        entries = ENTRY.findall(done.out.decode("utf-8", "surrogateescape"))
+        return [Staged(path, mode, oid, tag in "Ssh", int(stage)) for tag, mode, oid, stage, path in entries]
 
     def unstaged(self, *paths: str) -> frozenset[str]:
         """Return the files at or below paths of ours that are not as the index has them, as Git sees it."""
