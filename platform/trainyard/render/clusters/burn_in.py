@@ -13,6 +13,7 @@ from typing import Any
 from trainyard.base.labels import NAMESPACE, POD_SECURITY, PRIORITY, QUEUE, SYNC_WAVE
 from trainyard.render.operators.base import tolerations
 from trainyard.render.operators.kueue import shares_fairly
+from trainyard.render.parts import unprivileged
 from trainyard.render.parts.objects import Resource
 from trainyard.render.parts.pods import drop_empty
 from trainyard.render.parts.programs import program_text
@@ -29,8 +30,6 @@ ANYWHERE = "kueue.x-k8s.io/podset-unconstrained-topology"
 """Annotations of a Job and of its pods (kueue v0.19.2 pkg/controller/jobs/job, apis/kueue/v1beta2)."""
 
 PROGRAMS, FOLDER = {"check.py": "check", "burn_in.py": "burn_in"}, "/etc/trainyard"
-USER = 65532
-"""Nobody's user in particular: the programs write nothing."""
 
 START = 30
 """Minutes for the image, torch and the sum, beyond those in which GPUs compute (assumed)."""
@@ -136,11 +135,7 @@ def pod(cluster: Cluster, said: BurnIn, pool: str) -> dict[str, Any]:
             {"name": "NCCL_IB_DISABLE", "value": "1"},
         ],
         "resources": {"requests": requests, "limits": limits},
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "capabilities": {"drop": ["ALL"]},
-            "readOnlyRootFilesystem": True,
-        },
+        "securityContext": unprivileged.container(),
         "terminationMessagePolicy": "FallbackToLogsOnError",
         "volumeMounts": [
             {"name": "programs", "mountPath": FOLDER, "readOnly": True},
@@ -154,12 +149,7 @@ def pod(cluster: Cluster, said: BurnIn, pool: str) -> dict[str, Any]:
         "containers": [container],
         "nodeSelector": cluster.selector_of(pool),
         "restartPolicy": "Never",
-        "securityContext": {
-            "runAsNonRoot": True,
-            "runAsUser": USER,
-            "runAsGroup": USER,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
+        "securityContext": unprivileged.pod(),
         "terminationGracePeriodSeconds": 5,
         "tolerations": tolerations([cluster.pools[pool]]),
         "volumes": [

@@ -11,6 +11,7 @@ from typing import Any
 
 from trainyard.base.labels import POD_SECURITY, PROTECTED
 from trainyard.render.operators.base import tolerations
+from trainyard.render.parts import unprivileged
 from trainyard.render.parts.objects import Resource
 from trainyard.render.parts.pods import drop_empty
 from trainyard.render.parts.programs import program_text
@@ -23,8 +24,6 @@ NAMESPACE = NAME = "volume-snapshots"
 
 PROGRAM = "snapshot_program.py"
 FOLDER = "/etc/trainyard"
-USER = 65532
-"""Nobody's user in particular: the program writes nothing."""
 
 RBAC = "rbac.authorization.k8s.io"
 SNAPSHOTTER = ("csi.storage.k8s.io/snapshotter-secret-name", "csi.storage.k8s.io/snapshotter-secret-namespace")
@@ -91,16 +90,11 @@ def cron_job(cluster: Cluster, name: str, said: Snapshots) -> dict[str, Any]:
     longer than a day are left out (kubernetes v1.35 pkg/controller/cronjob/utils.go startingDeadlineSeconds).
     """
     mount = {"name": "program", "mountPath": FOLDER, "readOnly": True}
-    own = {
-        "allowPrivilegeEscalation": False,
-        "capabilities": {"drop": ["ALL"]},
-        "readOnlyRootFilesystem": True,
-    }
     container = {
         "name": "snapshots",
         "image": said.image,
         "command": ["python3", "-B", f"{FOLDER}/{PROGRAM}", name, str(said.keep), ",".join(cluster.teams())],
-        "securityContext": own,
+        "securityContext": unprivileged.container(),
         "terminationMessagePolicy": "FallbackToLogsOnError",
         "volumeMounts": [mount],
     }
@@ -108,13 +102,7 @@ def cron_job(cluster: Cluster, name: str, said: Snapshots) -> dict[str, Any]:
         "serviceAccountName": NAME,
         "automountServiceAccountToken": True,
         "restartPolicy": "Never",
-        "securityContext": {
-            "runAsNonRoot": True,
-            "runAsUser": USER,
-            "runAsGroup": USER,
-            "fsGroup": USER,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
+        "securityContext": {**unprivileged.pod(), "fsGroup": unprivileged.NOBODY},
         "tolerations": tolerations(cluster.pools.values()),
         "containers": [container],
         "volumes": [{"name": "program", "configMap": {"name": NAME}}],

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.render.operators.base import Operator, Site
+from trainyard.render.parts import unprivileged
 from trainyard.render.parts.objects import Resource
 
 CONTROLLER = "snapshot-controller"
@@ -63,11 +64,7 @@ def deployment(site: Site) -> dict[str, Any]:
         "image": site.components["controller"]["image"],
         "args": ["--v=2", "--leader-election=true"],
         "resources": {kind: amounts for kind, amounts in asked.items() if amounts},
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "capabilities": {"drop": ["ALL"]},
-            "readOnlyRootFilesystem": True,
-        },
+        "securityContext": unprivileged.container(),
         "terminationMessagePolicy": "FallbackToLogsOnError",
     }
     user = {"runAsNonRoot": True, "runAsUser": 65532, "seccompProfile": {"type": "RuntimeDefault"}}

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from trainyard.base.documents import Path
 from trainyard.base.findings import Finding, Severity, did_you_mean
 from trainyard.base.rules import Rule
+from trainyard.judge.preflight.cluster.schedules import times
 from trainyard.judge.preflight.job.placement import POOL as UNKNOWN_POOL
 from trainyard.judge.preflight.subjects import CLUSTER
 from trainyard.render.clusters.platform import cohorts
@@ -15,8 +16,6 @@ from trainyard.render.sizing.burn_in import NAME, priority, stated, tested_pools
 from trainyard.specs import Cluster, Queue
 from trainyard.specs.models.health import BurnIn
 from trainyard.specs.sources import Source
-from trainyard.upstream.apiserver.core.schedules import parse_schedule
-from trainyard.upstream.apiserver.core.timezones import is_zone
 
 BURN_IN = Rule(
     id="spec/burn-in",
@@ -48,7 +47,7 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
     if Kueue.name not in cluster.operators:
         yield BURN_IN.at(source, AT, "burnIn needs Kueue, which admits the test; add kueue to operators", key=True)
     yield from names(cluster, source, said)
-    yield from times(source, said)
+    yield from times(BURN_IN, source, AT, said, "0 1 * * *")
     if said.cohort not in cohorts(cluster):
         guess = did_you_mean(said.cohort, cohorts(cluster))
         yield BURN_IN.at(source, (*AT, "cohort"), f"cohort {said.cohort!r} does not exist; {guess}")
@@ -73,17 +72,6 @@ def names(cluster: Cluster, source: Source, said: BurnIn) -> Iterator[Finding]:
         if name not in cluster.pools:
             message = f"pool {name!r} does not exist; {did_you_mean(name, cluster.pools)}"
             yield UNKNOWN_POOL.at(source, (*AT, "pools", index), message)
-
-
-def times(source: Source, said: BurnIn) -> Iterator[Finding]:
-    """Yield a schedule or a time zone that Kubernetes does not take."""
-    wrong = parse_schedule(said.schedule)
-    if wrong is not None:
-        message = f"schedule is {said.schedule!r}, but {wrong}; use five fields such as '0 1 * * *'"
-        yield BURN_IN.at(source, (*AT, "schedule"), message)
-    if not is_zone(said.time_zone):
-        message = f"timeZone {said.time_zone!r} does not exist; use a name such as 'Europe/Berlin'"
-        yield BURN_IN.at(source, (*AT, "timeZone"), message)
 
 
 def pools(cluster: Cluster, source: Source, said: BurnIn) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from trainyard.base.documents import Path
 from trainyard.base.findings import Finding
 from trainyard.base.rules import Rule
+from trainyard.judge.preflight.cluster.schedules import times
 from trainyard.judge.preflight.subjects import CLUSTER
 from trainyard.render.clusters.snapshots import SNAPSHOTTER, scheduled_classes, secret_of
 from trainyard.render.operators.external_snapshotter import OPERATOR
@@ -14,8 +15,6 @@ from trainyard.specs import Cluster
 from trainyard.specs.drivers import Driver
 from trainyard.specs.models.storage import Snapshots, Storage
 from trainyard.specs.sources import Source
-from trainyard.upstream.apiserver.core.schedules import parse_schedule
-from trainyard.upstream.apiserver.core.timezones import is_zone
 
 SNAPSHOTS = Rule(
     id="sto-snapshots",
@@ -44,13 +43,7 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
         if OPERATOR.name not in cluster.operators:
             message = f"snapshots need operator {OPERATOR.name!r}; add it, with managed: false if it is there already"
             yield SNAPSHOTS.at(source, at, message, key=True)
-        wrong = parse_schedule(said.schedule)
-        if wrong is not None:
-            message = f"schedule is {said.schedule!r}, but {wrong}; use five fields such as '0 2 * * *'"
-            yield SNAPSHOTS.at(source, (*at, "schedule"), message)
-        if not is_zone(said.time_zone):
-            message = f"timeZone {said.time_zone!r} does not exist; use a name such as 'Europe/Berlin'"
-            yield SNAPSHOTS.at(source, (*at, "timeZone"), message)
+        yield from times(SNAPSHOTS, source, at, said, "0 2 * * *")
 
 
 def lacks_secret(driver: Driver, storage: Storage, said: Snapshots) -> bool:

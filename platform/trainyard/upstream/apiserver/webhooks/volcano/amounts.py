@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from trainyard.upstream.apiserver.core.amounts import nanos
 from trainyard.upstream.apiserver.core.resourcenames import is_extended, is_whole
@@ -47,6 +47,15 @@ def counted(listed: Object) -> Amounts:
         if name in ("cpu", "memory") or (scalar and not name.startswith("count/")):
             found[name] = nanos(amount) or 0
     return found
+
+
+def together(queues: Iterable[Object], kind: str) -> Amounts:
+    """Return the sums of one of `RESOURCES` over queues, of what is counted."""
+    total: Amounts = {}
+    for queue in queues:
+        for name, amount in counted(amounts_of(inner(queue, "spec"), kind)).items():
+            total[name] = total.get(name, 0) + amount
+    return total
 
 
 def lacks(have: Amounts, wanted: Amounts) -> str | None:

@@ -18,13 +18,13 @@ from trainyard.upstream.apiserver.webhooks.volcano.amounts import (
     GROUP_OF_QUEUES,
     QUEUE,
     RESOURCES,
-    Amounts,
     amounts_of,
     check_quantities,
     counted,
     lacks,
     parent_of,
     path_of,
+    together,
 )
 from trainyard.upstream.apiserver.webhooks.volcano.policies import check_timeouts
 from trainyard.upstream.apiserver.webhooks.volcano.trees import check_each_amount, check_tree
@@ -177,10 +177,7 @@ def _check_sums(spec: Object, children: list[Object], path: Path) -> Iterator[Pr
 def _check_limits(spec: Object, children: list[Object], path: Path) -> Iterator[Problem]:
     """What the children are promised together may not exceed what the parent has, or could have."""
     for kind in ("guarantee", "deserved"):
-        total: Amounts = {}
-        for queue in children:
-            for name, amount in counted(amounts_of(inner(queue, "spec"), kind)).items():
-                total[name] = total.get(name, 0) + amount
+        total = together(children, kind)
         limit = amounts_of(spec, kind) or inner(spec, "capability")
         if limit and (lacking := lacks(counted(limit), total)):
             yield QUEUE.invalid((*path, kind), lacking, f"all children together exceed the parent's {kind}")

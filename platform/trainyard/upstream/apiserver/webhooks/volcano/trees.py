@@ -14,13 +14,13 @@ from trainyard.upstream.apiserver.webhooks.around import Review, name_of
 from trainyard.upstream.apiserver.webhooks.volcano.amounts import (
     GROUP_OF_QUEUES,
     QUEUE,
-    Amounts,
     amounts_of,
     check_quantities,
     counted,
     lacks,
     parent_of,
     path_of,
+    together,
 )
 
 DEPTH = 5
@@ -109,10 +109,7 @@ def _most(review: Review, queue: Object, name: str, seen: frozenset[str]) -> int
 def _check_sums(spec: Object, children: list[Object]) -> Iterator[Problem]:
     """Yield the amounts of children that exceed those of their parent together; without one it has none to give."""
     for kind in ("guarantee", "deserved"):
-        total: Amounts = {}
-        for queue in children:
-            for name, amount in counted(amounts_of(inner(queue, "spec"), kind)).items():
-                total[name] = total.get(name, 0) + amount
+        total = together(children, kind)
         if lacking := lacks(counted(amounts_of(spec, kind)), total):
             detail = f"all children together exceed the {kind} of {lacking} of their parent"
             yield QUEUE.invalid((*_SPEC, kind), None, detail)
