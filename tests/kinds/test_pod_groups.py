@@ -145,6 +145,7 @@ JOBS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "its own queue": ({"kind": "PyTorchJob"}, []),
     "the default kind of ssh": ({"launcher": "mpirun"}, []),
     "a kind that Kueue alone admits": ({"kind": "Job"}, ["run/queue-kind"]),
+    "a queue that does not exist": ({"kind": "PyTorchJob", "queue": "spech"}, ["spec/unknown-queue"]),
     "a topology": ({"kind": "PyTorchJob", "topology": {"preferred": "rack"}}, ["vc-topology"]),
     "another queue by a patch": (
         {"kind": "PyTorchJob", "patches": [{"object": "PyTorchJob", "reason": "x", "merge": {"spec": {"runPolicy": {
@@ -168,6 +169,7 @@ def test_jobs_of_a_queue_of_volcanos(job, expected):
     rules = {item.rule for item in found if item.severity.value == "error"}
     assert set(expected) <= rules
     assert bool(rules) == bool(expected)
+    assert ("run/queue-kind" in rules) == ("run/queue-kind" in expected)
 
 
 def test_no_run_leaves_its_queue_on_the_cluster():

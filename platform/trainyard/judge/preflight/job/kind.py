@@ -105,7 +105,8 @@ def check_pair(planned: Planned) -> Iterator[Finding]:
     """Yield the findings on launcher needs that the kind does not meet, and on roles that it cannot carry or misses."""
     run, kind, launcher = planned.run, planned.kind, planned.launcher
     roles = launcher.starts(launcher.roles(run))
-    if kind in available(run.cluster) and kind not in admitted_kinds(run):
+    is_unknown = run.job.queue not in run.cluster.queues  # nobody knows whose it is
+    if kind in available(run.cluster) and kind not in admitted_kinds(run) and not is_unknown:
         scheduler = "Volcano" if kind.admitted_by(run.cluster) == "kueue" else "Kueue"
         able = name_kinds(run, lambda _: True)
         message = (
