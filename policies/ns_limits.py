@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from trainyard.checks import Manifest, Place, Pods, Problem, Severity, TrainingJob, World, amount_of, amount_text
+from trainyard.checks import Manifest, Place, Pods, Problem, Severity, TrainingJob, World, amount_of, quantity_text
 
 SEVERITY = Severity.WARNING
 
@@ -133,7 +133,8 @@ def over_quota(quota: Manifest, job: TrainingJob, near: list[Manifest]) -> Itera
         allowed = amount_of(most)
         who = f"{job.manifest.kind} {job.name!r}"
         if allowed is not None and name in wanted and wanted[name] > allowed:
-            needed = f"{who} needs {amount_text(wanted[name])}"
+            resource = name.removeprefix("requests.").removeprefix("limits.")
+            needed = f"{who} needs {quantity_text(resource, wanted[name])}"
             message = f"quota allows {most} {path[-1]}, but {needed}, so its pods are refused"
             yield Problem(Place(quota, path), message)
         part, resource = REQUIRED.get(name, ("", ""))
@@ -152,13 +153,13 @@ def over_limit(limit: Manifest, job: TrainingJob, near: list[Manifest]) -> Itera
             at = Place(limit, (*path, bound, name))
             asked = largest(job, sort, name) if bound == "max" else smallest(job, sort, name)
             if bound == "max" and asked is not None and asked > allowed:
-                message = f"max is {text} {name}, but {who} needs {amount_text(asked)}"
+                message = f"max is {text} {name}, but {who} needs {quantity_text(name, asked)}"
                 yield Problem(at, f"{message}, so its pods are refused")
             elif bound == "max" and sort == "Pod" and name not in defaults(near, "limits") and is_unlimited(job, name):
                 message = f"max is {text} {name}, but {who} has no limit of it"
                 yield Problem(at, f"{message}, so its pods are refused")
             elif bound == "min" and asked is not None and asked < allowed:
-                message = f"min is {text} {name}, but {who} requests {amount_text(asked)}"
+                message = f"min is {text} {name}, but {who} requests {quantity_text(name, asked)}"
                 yield Problem(at, f"{message}, so its pods are refused")
 
 
@@ -206,13 +207,13 @@ def against_defaults(job: TrainingJob, near: list[Manifest]) -> Iterator[Problem
         for name, asked in found.requests.items():
             bound, counted = limits.get(name), requests.get(name)
             if bound is not None and name not in found.limits and asked > bound.amount:
-                message = f"{bound.text} {name} becomes the limit of {who}, which requests {amount_text(asked)}"
+                message = f"{bound.text} {name} becomes the limit of {who}, which requests {quantity_text(name, asked)}"
                 yield Problem(Place(bound.limit, bound.path), f"{message}, so its pods are refused")
             if counted is not None and is_counted_less(job, found, name) and asked != counted.amount:
                 message = f"Kueue counts {counted.text} {name} for {who}, whose limit alone requests"
                 yield Problem(
                     Place(counted.limit, counted.path),
-                    f"{message} {amount_text(asked)}",
+                    f"{message} {quantity_text(name, asked)}",
                     "write the requests into the job, or remove the default",
                 )
 

@@ -8,7 +8,7 @@ Source: kueue v0.19.2 pkg/scheduler; kubernetes v1.35 pkg/quota/v1/evaluator/cor
 
 from collections.abc import Iterator
 
-from trainyard.checks import Place, Problem, Queues, Severity, World, amount_of, amount_text
+from trainyard.checks import Place, Problem, Queues, Severity, World, amount_of, quantity_text
 
 SEVERITY = Severity.WARNING
 
@@ -25,7 +25,9 @@ def check(world: World) -> Iterator[Problem]:
         most = queues.most_admitted(quota.namespace or "default")
         for path, text in quota.at("spec", "hard", "*"):
             name = str(path[-1])
-            allowed, admitted = amount_of(text), most.get(name.removeprefix(PREFIX))
+            resource = name.removeprefix(PREFIX)
+            allowed, admitted = amount_of(text), most.get(resource)
             if allowed is not None and admitted is not None and admitted > allowed:
-                message = f"quota allows {text} {name}, but the queues of the namespace admit {amount_text(admitted)}"
+                admits = quantity_text(resource, admitted)
+                message = f"quota allows {text} {name}, but the queues of the namespace admit {admits}"
                 yield Problem(Place(quota, path), message)

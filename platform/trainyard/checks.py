@@ -13,11 +13,11 @@ from trainyard.base.labels import QUEUE as QUEUE_LABEL
 from trainyard.base.manifests import Manifest, mapping, strings
 from trainyard.base.pools import selected_pools
 from trainyard.base.quantities import whole_number
-from trainyard.upstream.pods.resources import WHOLE_GPUS
+from trainyard.upstream.pods.resources import WHOLE_GPUS, quantity_text
 
 if TYPE_CHECKING:
     from trainyard.judge.policies import traffic
-    from trainyard.judge.policies.amounts import Need, amount_of, amount_text, is_guaranteed
+    from trainyard.judge.policies.amounts import Need, amount_of, is_guaranteed
     from trainyard.judge.policies.capacity import allocatable, holds, offered
     from trainyard.judge.policies.claims import Mounted, mounted_claims
     from trainyard.judge.policies.classes import access_modes, lacking
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from trainyard.judge.policies.world import Pods, TrainingJob, World
 
 HOMES = {
-    "amounts": ("Need", "amount_of", "amount_text", "is_guaranteed"),
+    "amounts": ("Need", "amount_of", "is_guaranteed"),
     "capacity": ("allocatable", "holds", "offered"),
     "claims": ("Mounted", "mounted_claims"),
     "classes": ("access_modes", "lacking"),
@@ -94,7 +94,6 @@ __all__ = [
     "all_workloads",
     "allocatable",
     "amount_of",
-    "amount_text",
     "arguments",
     "command_lines",
     "container_texts",
@@ -120,6 +119,7 @@ __all__ = [
     "odd_characters",
     "offered",
     "pool_of",
+    "quantity_text",
     "rails",
     "ranks",
     "rdma_resources",

@@ -10,7 +10,7 @@ from trainyard.base.findings import count_of
 from trainyard.base.quantities import Quantity
 from trainyard.base.versions import order
 from trainyard.faces.live.seen import THERE, Node, NoNodesError, Seen, UnseenError, Verdict
-from trainyard.render.prerequisites.nodes import amount_text
+from trainyard.render.prerequisites.nodes import rounded_text
 from trainyard.render.prerequisites.questions import (
     GpuDriver,
     NodeKernel,
@@ -86,7 +86,7 @@ def labels(question: NodeLabels, seen: Seen) -> Verdict:
 def offers(question: NodeOffers, seen: Seen) -> Verdict:
     """Compare what kubelets offer with the amounts."""
     return of_nodes(
-        f"{node.name} offers {name} {amount_text(name, amount_of(node, name))}"
+        f"{node.name} offers {name} {rounded_text(name, amount_of(node, name))}"
         for node in seen.of_pool(question.pool)
         for name, wanted in question.amounts.items()
         if amount_of(node, name) < wanted

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 from trainyard.base.errors import SpecError
@@ -21,9 +22,8 @@ from trainyard.judge.admission.outcomes import Word
 from trainyard.judge.admission.site import Site, amounts
 from trainyard.judge.admission.witness import ANY_POOL, fewer, places
 from trainyard.judge.admission.words import some
-from trainyard.render.sizing.node import binary
 from trainyard.upstream.kubelet.predicates import amount_of
-from trainyard.upstream.pods.resources import CPU, in_bytes
+from trainyard.upstream.pods.resources import CPU, quantity_text
 from trainyard.upstream.scheduler import SCHEDULERS, Unplaced, Wanted
 from trainyard.upstream.scheduler.gangs import Gang, Start, Task, lacking_resources, prospects, put, room
 
@@ -78,10 +78,8 @@ def room_of(name: str, where: Site) -> Mapping[str, int]:
 
 
 def amount_text(resource: str, amount: int) -> str:
-    """Return an amount as people write it."""
-    if in_bytes(resource):
-        return binary(amount)
-    return f"{amount / 1000:g}" if resource == CPU else str(amount)
+    """Write an amount as the scheduler counts it, in thousandths of CPUs, as people write it."""
+    return quantity_text(resource, Decimal(amount).scaleb(-3) if resource == CPU else amount)
 
 
 def alone(bid: Bidder, machines: Machines) -> Fit:

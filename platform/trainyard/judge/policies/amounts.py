@@ -69,11 +69,3 @@ def amount_of(value: Any) -> Decimal | None:
         return Quantity.parse(value).amount if isinstance(value, (str, int, float)) else None
     except ValueError:
         return None
-
-
-def amount_text(amount: Decimal) -> str:
-    """Write an amount as people do: bytes in binary units."""
-    for unit, size in (("Ti", 2**40), ("Gi", 2**30), ("Mi", 2**20)):
-        if amount >= size:
-            return f"{amount / size:.4g}{unit}"
-    return f"{amount.normalize():f}"

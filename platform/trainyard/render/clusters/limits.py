@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from trainyard.base.quantities import Format, Quantity
+from trainyard.base.quantities import Quantity
 from trainyard.render.clusters.platform import cohort_spec, queue_spec
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing.gpus import per_node
 from trainyard.specs import Cluster, Team
 from trainyard.specs.models.limits import Limits
 from trainyard.upstream.kueue.quota.most import most_admitted
-from trainyard.upstream.pods.resources import CPU, MEMORY, in_bytes
+from trainyard.upstream.pods.resources import CPU, MEMORY, quantity_text
 
 QUOTA, RANGE = "limits", "defaults"
 
@@ -59,8 +59,3 @@ def compute(cluster: Cluster, name: str, limits: Limits) -> dict[str, str]:
     devices = {device for pool in cluster.pools.values() for device in per_node(pool)}
     wanted = (CPU, MEMORY, *sorted(devices & found.keys()))
     return {f"requests.{key}": quantity_text(key, found[key]) for key in wanted if key in found}
-
-
-def quantity_text(resource: str, amount: Decimal) -> str:
-    """Write an amount of a resource."""
-    return Quantity(amount, Format.BINARY_SI if in_bytes(resource) else Format.DECIMAL_SI).canonical()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from fractions import Fraction
 
 from trainyard.base.findings import count_of
@@ -22,11 +23,10 @@ from trainyard.render.prerequisites.questions import (
 )
 from trainyard.render.sizing.fabrics import fabric_type
 from trainyard.render.sizing.gpus import MIG_CONFIG, PLUGIN_CONFIG
-from trainyard.render.sizing.kubelet import amount
 from trainyard.render.sizing.machines import kubelet_allocatable
-from trainyard.render.sizing.node import GI, binary, taints_of
+from trainyard.render.sizing.node import GI, taints_of
 from trainyard.render.sizing.nvlink import spans
-from trainyard.upstream.pods.resources import CPU, EPHEMERAL_STORAGE, HUGE_PAGES, MEMORY
+from trainyard.upstream.pods.resources import CPU, EPHEMERAL_STORAGE, HUGE_PAGES, MEMORY, in_bytes, quantity_text
 from trainyard.upstream.pods.taints import Taint
 
 SETTERS = {
@@ -135,16 +135,14 @@ def is_used(site: Site, pool: str, resource: str) -> bool:
 
 def in_words(wanted: dict[str, Fraction]) -> str:
     """Return amounts as text, such as `cpu 191450m, memory 1976Gi`."""
-    return ", ".join(f"{name} {amount_text(name, value)}" for name, value in wanted.items())
+    return ", ".join(f"{name} {rounded_text(name, value)}" for name, value in wanted.items())
 
 
-def amount_text(name: str, value: Fraction) -> str:
-    """Return an amount as Kubernetes writes it, bytes from 10 GiB on in whole GiB."""
-    if name == CPU:
-        return str(value) if value.denominator == 1 else f"{int(value * 1000)}m"
-    if name not in (MEMORY, EPHEMERAL_STORAGE) and not name.startswith(HUGE_PAGES):
-        return str(int(value))
-    return binary(value, step=GI) if value >= 10 * GI else amount(int(value))
+def rounded_text(name: str, value: Fraction) -> str:
+    """Write an amount as Kubernetes does, bytes from 10 GiB on in whole GiB."""
+    if in_bytes(name) and value >= 10 * GI:
+        return quantity_text(name, value // GI * GI)
+    return quantity_text(name, Decimal(value * 1000 // 1).scaleb(-3))
 
 
 def labels(site: Site) -> Iterator[Prerequisite]:

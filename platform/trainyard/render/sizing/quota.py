@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from decimal import Decimal
 from fractions import Fraction
 
-from trainyard.base.quantities import Format, Quantity
 from trainyard.base.system.once import once
 from trainyard.render.sizing import gpus
 from trainyard.render.sizing.machines import machine
 from trainyard.render.sizing.node import size
 from trainyard.specs import Cluster, Quota
-from trainyard.upstream.pods.resources import BASIC, CPU, MEMORY, in_bytes
+from trainyard.upstream.pods.resources import BASIC, CPU, MEMORY, in_bytes, quantity_text
 
 
 def covered_resources(cluster: Cluster, pools: Iterable[str]) -> tuple[str, ...]:
@@ -51,11 +49,6 @@ def amounts(cluster: Cluster, pool_name: str, quota: Quota) -> Mapping[str, str]
 def quantities(found: dict[str, Fraction]) -> dict[str, str]:
     """Write amounts in whole units: CPUs and bytes rounded down, devices up, of which there are plenty."""
     return {
-        name: quantity(name, math.floor(amount) if name in BASIC or in_bytes(name) else math.ceil(amount))
+        name: quantity_text(name, math.floor(amount) if name in BASIC or in_bytes(name) else math.ceil(amount))
         for name, amount in found.items()
     }
-
-
-def quantity(resource: str, amount: int) -> str:
-    """Write an amount of a resource in whole units, such as 96Gi of memory."""
-    return Quantity(Decimal(amount), Format.BINARY_SI if in_bytes(resource) else Format.DECIMAL_SI).canonical()

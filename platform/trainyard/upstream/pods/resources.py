@@ -5,6 +5,10 @@ Source: k8s.io/api v0.35 core/v1/types.go ResourceName, NVIDIA/k8s-device-plugin
 
 from __future__ import annotations
 
+from decimal import Decimal
+
+from trainyard.base.quantities import Format, Quantity
+
 CPU, MEMORY, EPHEMERAL_STORAGE, PODS = "cpu", "memory", "ephemeral-storage", "pods"
 
 BASIC = (CPU, MEMORY, EPHEMERAL_STORAGE)
@@ -37,3 +41,8 @@ def is_native(name: str) -> bool:
 def in_bytes(name: str) -> bool:
     """Whether a resource is counted in bytes."""
     return name in (MEMORY, EPHEMERAL_STORAGE) or is_huge_page(name)
+
+
+def quantity_text(name: str, amount: Decimal | int) -> str:
+    """Write an amount of a resource, in CPUs, bytes or pieces, as the API server does: 1500m, 96Gi."""
+    return Quantity(Decimal(amount), Format.BINARY_SI if in_bytes(name) else Format.DECIMAL_SI).canonical()

@@ -8,9 +8,9 @@ from decimal import Decimal
 from trainyard.base.findings import Finding
 from trainyard.base.quantities import Quantity
 from trainyard.base.rules import Rule
-from trainyard.judge.policies.amounts import amount_text
 from trainyard.judge.preflight.subjects import TEAM, OneTeam
 from trainyard.render.clusters.team import volumes
+from trainyard.render.sizing.kubelet import amount
 
 ROOM = Rule(
     id="spec/team-limits",
@@ -41,5 +41,5 @@ def check(one: OneTeam) -> Iterator[Finding]:
             yield ROOM.at(one.source, ("limits", "claims"), message)
         if limits.storage is not None and size > Quantity.parse(limits.storage).amount and "storage" not in said:
             said.add("storage")
-            message = f"storage is {limits.storage}, but {where} have {amount_text(size)}; raise it"
+            message = f"storage is {limits.storage}, but {where} have {amount(int(size))}; raise it"
             yield ROOM.at(one.source, ("limits", "storage"), message)
