@@ -48,6 +48,13 @@ def beneath(tree: ast.AST) -> Iterator[ast.AST]:
                 left.append(value)
 
 
+def trees(*folders: str) -> Iterator[tuple[str, ast.Module]]:
+    """Yield every module below folders of the repository, by its path; trees are large, so none is kept."""
+    for folder in folders:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            yield path.relative_to(ROOT).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
+
+
 @cache
 def package() -> dict[str, Read]:
     """Return every module of the package, by its path below it, sorted."""

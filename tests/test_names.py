@@ -1,12 +1,14 @@
 """The names that code uses: items of loops, functions, and the sentences that say what a function returns."""
 
 import ast
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+from sources import beneath, trees
+
 FOLDERS = ("platform", "tools", "policies")
 
 PARTICIPLES = frozenset(
@@ -45,20 +47,14 @@ CLEAN = tuple(f"platform/trainyard/{wing}/" for wing in ("base/system", "specs",
 RIDDLES = ("Return what", "Yield what")
 """Beginnings of sentences that leave the noun out; better: `Return the CPUs that daemons request on a node`."""
 
-MODULES = {
-    path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
-    for folder in FOLDERS
-    for path in sorted((ROOT / folder).rglob("*.py"))
-}
-
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def variables(tree: ast.AST) -> Iterator[ast.AST]:
     """Yield the nodes that bind the items of loops, comprehensions and lambdas."""
-    for node in ast.walk(tree):
+    for node in beneath(tree):
         if isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
-            yield from ast.walk(node.target)
+            yield from beneath(node.target)
         elif isinstance(node, ast.Lambda):
             yield from node.args.args
 
@@ -70,7 +66,7 @@ def functions(tree: ast.Module) -> Iterator[Function]:
 
 def definitions(tree: ast.AST) -> Iterator[Function | ast.ClassDef]:
     """Yield all functions, methods and classes of a module."""
-    return (node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)))
+    return (node for node in beneath(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)))
 
 
 def loops_without_a_noun(tree: ast.AST) -> list[int]:
@@ -89,7 +85,7 @@ def participles(tree: ast.Module) -> list[str]:
 
 def vague_methods(tree: ast.AST) -> list[str]:
     """Return the methods whose name is a bare participle."""
-    classes = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    classes = (node for node in beneath(tree) if isinstance(node, ast.ClassDef))
     methods = (node for one_class in classes for node in one_class.body if isinstance(node, Function))
     return [method.name for method in methods if method.name in PARTICIPLES]
 
@@ -122,26 +118,47 @@ def test_a_bad_name_is_found(find, text):
     assert find(ast.parse(text))
 
 
-@pytest.mark.parametrize("path", MODULES)
-def test_loops_name_their_item(path):
+CHECKS = (loops_without_a_noun, participles, vague_methods, riddles, silent)
+
+
+@cache
+def faults() -> dict[str, dict[str, list[Any]]]:
+    """Return by check and module what is found, an empty list where nothing is."""
+    found: dict[str, dict[str, list[Any]]] = {check.__name__: {} for check in CHECKS}
+    for path, tree in trees(*FOLDERS):
+        for check in CHECKS:
+            found[check.__name__][path] = check(tree)
+    return found
+
+
+def bad(check: Callable[..., list[Any]], folders: tuple[str, ...] = ("",)) -> dict[str, list[Any]]:
+    """Return the modules of folders in which a check finds something, and what; every folder has modules."""
+    found = faults()[check.__name__]
+    assert all(any(path.startswith(folder) for path in found) for folder in (*FOLDERS, *folders))
+    return {path: lines for path, lines in found.items() if lines and path.startswith(folders)}
+
+
+def test_loops_name_their_item():
     """A loop says what its item is: a pod, a finding, a queue."""
-    assert not loops_without_a_noun(MODULES[path])
+    assert bad(loops_without_a_noun) == {}
 
 
 def test_functions_are_verbs_or_nouns():
     """A public function is named by what it does or by what it returns."""
-    found = {f"{path}:{name}" for path, tree in MODULES.items() for name in participles(tree)}
+    found = {f"{path}:{name}" for path, names in bad(participles).items() for name in names}
     assert found == EXCEPTIONS.keys()
 
 
-@pytest.mark.parametrize("path", [path for path in MODULES if path.startswith(CLEAN)])
-def test_methods_are_verbs_or_nouns(path):
+def test_methods_are_verbs_or_nouns():
     """So is a method, and what a property is called."""
-    assert not vague_methods(MODULES[path])
+    assert bad(vague_methods, CLEAN) == {}
 
 
-@pytest.mark.parametrize("path", MODULES)
-def test_docstrings_name_what_comes_back(path):
-    """A docstring begins with a noun or an action, and every public function has one."""
-    assert not riddles(MODULES[path])
-    assert not silent(MODULES[path])
+def test_docstrings_name_what_comes_back():
+    """A docstring begins with a noun or an action."""
+    assert bad(riddles) == {}
+
+
+def test_public_functions_have_a_docstring():
+    """Every public function has one."""
+    assert bad(silent) == {}

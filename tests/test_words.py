@@ -5,15 +5,18 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import pytest
 from typer.main import get_command
 
 from conftest import ROOT
+from sources import beneath, trees
 from trainyard.base import catalogue
 from trainyard.base.documents import load
-from trainyard.base.system.data import PACKAGE, policy_files
+from trainyard.base.system.data import policy_files
 from trainyard.faces.cli import build, commands
 from trainyard.specs import Cluster, Job, Repository, Spec, Team
 from trainyard.specs.models.base import docstrings
@@ -108,23 +111,20 @@ def template(node: ast.expr) -> str | None:
     return None
 
 
-def messages(makers: frozenset[str] = MAKERS) -> Iterator[tuple[str, str]]:
-    """Yield the file and the template of every text that is a message: of a finding, or of a problem of a policy.
+def messages(tree: ast.AST, makers: frozenset[str] = MAKERS) -> Iterator[str]:
+    """Yield the template of every text of a module that is a message: of a finding, or of a problem of a policy.
 
     `makers` are the functions that are called with a message.
     """
-    files = {path.relative_to(PACKAGE).as_posix(): path for path in PACKAGE.rglob("*.py")}
-    files |= {f"policies/{path.name}": path for path in (ROOT / "policies").glob("*.py")}
-    for name, path in files.items():
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            values: list[ast.expr] = []
-            if isinstance(node, ast.Assign) and any(
-                getattr(target, "id", "") in ("detail", "message") for target in node.targets
-            ):
-                values = [node.value]
-            if isinstance(node, ast.Call) and {getattr(node.func, key, "") for key in ("attr", "id")} & makers:
-                values = node.args
-            yield from ((name, text) for text in map(template, values) if text is not None and " " in text)
+    for node in beneath(tree):
+        values: list[ast.expr] = []
+        if isinstance(node, ast.Assign) and any(
+            getattr(target, "id", "") in ("detail", "message") for target in node.targets
+        ):
+            values = [node.value]
+        if isinstance(node, ast.Call) and {getattr(node.func, key, "") for key in ("attr", "id")} & makers:
+            values = node.args
+        yield from (text for text in map(template, values) if text is not None and " " in text)
 
 
 def cel_messages() -> Iterator[tuple[str, str]]:
@@ -135,8 +135,6 @@ def cel_messages() -> Iterator[tuple[str, str]]:
                 yield f"policies/{path.name}", validation["message"]
 
 
-MESSAGES = sorted({*messages(), *cel_messages()})
-REASONS = sorted({(file, text) for file, text in messages(DETAILS) if file.startswith(SERVER)})
 OF_SERVER = {id_: entry for id_, entry in ENTRIES.items() if any(".upstream." in name for name in entry.declared)}
 
 
@@ -185,21 +183,25 @@ def test_a_fix_names_its_object() -> None:
 def test_messages_say_must() -> None:
     """What a field has to be is said with one word, in specs and by the API server."""
     should = re.compile(r"\bshould (?:be|have|not|contain|begin|match)\b")
-    mine = [(file, text) for file, text in (*MESSAGES, *TEXTS, *REASONS) if not file.startswith(UPSTREAM)]
+    mine = [
+        (file, text)
+        for file, text in (*said().messages, *said().texts, *said().reasons)
+        if not file.startswith(UPSTREAM)
+    ]
     assert [(file, text) for file, text in mine if should.search(text)] == []
 
 
 def test_messages_are_found() -> None:
     """The texts of findings are found in the code, those of every wing."""
-    assert len(MESSAGES) > 500
-    assert {file.partition("/")[0] for file, _ in MESSAGES} >= {"specs", "render", "judge", "change"}
+    assert len(said().messages) > 500
+    assert {file.partition("/")[0] for file, _ in said().messages} >= {"specs", "render", "judge", "change"}
 
 
 def test_messages_are_short() -> None:
     """No message of a finding has more than 20 words, a value counted as one; texts of upstream stay as they are."""
     long = [
         (file, text)
-        for file, text in MESSAGES
+        for file, text in said().messages
         if not file.startswith(UPSTREAM) and len(text.split()) > WORDS_OF_A_MESSAGE
     ]
     assert long == []
@@ -207,12 +209,12 @@ def test_messages_are_short() -> None:
 
 def test_messages_have_no_private_phrase() -> None:
     """No message of a finding uses a phrase that only this project understands."""
-    assert [(file, text) for file, text in MESSAGES for phrase in PRIVATE if phrase in text] == []
+    assert [(file, text) for file, text in said().messages for phrase in PRIVATE if phrase in text] == []
 
 
 def test_messages_are_no_sentences_with_an_end() -> None:
     """A message has no full stop at its end."""
-    assert [(file, text) for file, text in MESSAGES if re.search(r"[a-z]\.$", text)] == []
+    assert [(file, text) for file, text in said().messages if re.search(r"[a-z]\.$", text)] == []
 
 
 def test_pages_of_policies_have_short_sentences() -> None:
@@ -241,7 +243,7 @@ def test_pages_of_policies_have_no_unclear_word() -> None:
 
 def test_messages_of_policies_have_no_unclear_word() -> None:
     """Neither does a message of a policy, in Python or in CEL."""
-    of_policies = [(file, text) for file, text in MESSAGES if file.startswith("policies/")]
+    of_policies = [(file, text) for file, text in said().messages if file.startswith("policies/")]
     assert {file for file, _ in of_policies} == {f"policies/{file}" for file in POLICIES}
     assert [(file, text) for file, text in of_policies for pattern in UNCLEAR.values() if pattern.search(text)] == []
 
@@ -254,7 +256,7 @@ def test_a_reason_begins_with_a_capital_letter() -> None:
 def test_rules_of_the_server_are_all_there() -> None:
     """Rules and reasons of the API server's checks are found."""
     assert len(OF_SERVER) > 250
-    assert len(REASONS) > 500
+    assert len(said().reasons) > 500
 
 
 def test_a_rule_of_the_server_has_a_title_of_its_own() -> None:
@@ -276,27 +278,26 @@ def test_a_rule_of_the_server_is_short_and_plain() -> None:
 
 def test_a_reason_of_the_server_is_short_and_plain() -> None:
     """The reason that follows a field's name has at most 20 words, no riddle and no full stop."""
-    assert [(file, text) for file, text in REASONS if len(text.split()) > WORDS_OF_A_MESSAGE] == []
-    assert [(file, text) for file, text in REASONS if RIDDLES.search(text) or re.search(r"[a-z]\.$", text)] == []
+    assert [(file, text) for file, text in said().reasons if len(text.split()) > WORDS_OF_A_MESSAGE] == []
+    assert [(file, text) for file, text in said().reasons if RIDDLES.search(text) or re.search(r"[a-z]\.$", text)] == []
 
 
-def repeated() -> Iterator[tuple[str, str]]:
+def repeated(tree: ast.AST) -> Iterator[str]:
     """Yield the reasons of the API server that begin with the field's own name, which the message has already."""
-    for path in sorted((PACKAGE / SERVER).rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if not isinstance(node, ast.Call) or getattr(node.func, "attr", "") not in DETAILS or not node.args:
-                continue
-            steps = getattr(node.args[0], "elts", ())
-            last = steps[-1] if steps else None
-            name = last.value if isinstance(last, ast.Constant) else None
-            for text in filter(None, map(template, node.args[1:])):
-                if isinstance(name, str) and re.match(rf"{name} (?:must|cannot|is|are|may)\b", text):
-                    yield path.relative_to(PACKAGE).as_posix(), text
+    for node in beneath(tree):
+        if not isinstance(node, ast.Call) or getattr(node.func, "attr", "") not in DETAILS or not node.args:
+            continue
+        steps = getattr(node.args[0], "elts", ())
+        last = steps[-1] if steps else None
+        name = last.value if isinstance(last, ast.Constant) else None
+        for text in filter(None, map(template, node.args[1:])):
+            if isinstance(name, str) and re.match(rf"{name} (?:must|cannot|is|are|may)\b", text):
+                yield text
 
 
 def test_a_reason_of_the_server_does_not_repeat_the_field() -> None:
     """The sentence begins with the field, so its reason need not."""
-    assert list(repeated()) == []
+    assert said().repeated == []
 
 
 OURS = ("base/", "specs/", "render/", "judge/", "change/", "faces/")
@@ -315,23 +316,43 @@ CODE = re.compile(
 )
 """Marks of shell, CEL, expressions, markup and patterns, which are no sentences."""
 
-SENTENCE_OF_A_FIELD = 25
 HEAD_OF_A_FIELD = re.compile(r"(?:What|That|Who|One|It|Its|Such as|None|Said|Told|Default)\b")
 
 
-def spoken() -> Iterator[tuple[str, str]]:
-    """Yield the file and the template of every text of our wings that reads as words; docstrings are not among them."""
-    for path in sorted(PACKAGE.rglob("*.py")):
-        name = path.relative_to(PACKAGE).as_posix()
-        if not name.startswith(OURS):
-            continue
-        tree = ast.parse(path.read_text("utf-8"))
-        silent = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-        silent |= {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
-        for node in ast.walk(tree):
-            text = template(node) if isinstance(node, ast.expr) and id(node) not in silent else None
-            if text is not None and len(text.split()) > 3 and not CODE.search(text):
-                yield name, text
+def spoken(tree: ast.AST) -> Iterator[str]:
+    """Yield the template of every text of a module that reads as words; docstrings are not among them."""
+    nodes = list(beneath(tree))
+    silent = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    silent |= {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
+    for node in nodes:
+        text = template(node) if isinstance(node, ast.expr) and id(node) not in silent else None
+        if text is not None and len(text.split()) > 3 and not CODE.search(text):
+            yield text
+
+
+@dataclass(frozen=True)
+class Said:
+    """What the code says, as pairs of file and text, sorted."""
+
+    messages: list[tuple[str, str]]
+    reasons: list[tuple[str, str]]
+    repeated: list[tuple[str, str]]
+    texts: list[tuple[str, str]]
+
+
+@cache
+def said() -> Said:
+    """Read every module once."""
+    messages_of, reasons_of, repeated_of, texts_of = set(cel_messages()), set(), set(), set()
+    for path, tree in trees("platform/trainyard", "policies"):
+        file = path.removeprefix("platform/trainyard/")
+        messages_of |= {(file, text) for text in messages(tree)}
+        if file.startswith(SERVER):
+            reasons_of |= {(file, text) for text in messages(tree, DETAILS)}
+            repeated_of |= {(file, text) for text in repeated(tree)}
+        if file.startswith(OURS):
+            texts_of |= {(file, text) for text in spoken(tree)}
+    return Said(sorted(messages_of), sorted(reasons_of), sorted(repeated_of), sorted(texts_of))
 
 
 def models(annotation: Any) -> Iterator[type[Spec]]:
@@ -354,39 +375,38 @@ def leaves(name: str, command: Any) -> Iterator[tuple[str, Any]]:
         yield from leaves(f"{name} {key}", inner[key])
 
 
-TEXTS = sorted(set(spoken()))
-FIELDS = {
-    f"{model.__name__}.{field}": " ".join(text.split())
-    for model in sorted(
-        {*models(Cluster), *models(Job), *models(Repository), *models(Team)}, key=lambda model: model.__name__
-    )
-    for field, text in docstrings(model)
-}
+@cache
+def fields() -> dict[str, str]:
+    """Return the description of every field of our specs, by model and name."""
+    found = {model for spec in (Cluster, Job, Repository, Team) for model in models(spec)}
+    return {
+        f"{model.__name__}.{field}": " ".join(text.split())
+        for model in sorted(found, key=lambda model: model.__name__)
+        for field, text in docstrings(model)
+    }
 
 
-def helps() -> Iterator[tuple[str, str]]:
-    """Yield the name and the text of every command and option."""
+@cache
+def helps() -> dict[str, str]:
+    """Return the text of every command and option, by its name."""
+    found = {}
     for name, command in leaves("trainyard", get_command(build(commands()))):
-        yield name, str(command.help).partition("\b")[0]
-        for option in command.params:
-            if text := getattr(option, "help", None):
-                yield f"{name} {option.name}", text
-
-
-HELPS = dict(helps())
+        found[name] = str(command.help).partition("\b")[0]
+        found |= {f"{name} {option.name}": text for option in command.params if (text := getattr(option, "help", ""))}
+    return {name: " ".join(text.split()) for name, text in found.items()}
 
 
 def test_texts_are_found() -> None:
     """Texts of all our wings are read, and so are the fields of all specs and the options of all commands."""
-    assert len(TEXTS) > 1500
-    assert {file.partition("/")[0] + "/" for file, _ in TEXTS} == {*OURS}
-    assert {"Job.gpus_per_node", "Fabric.vlans", "Shape.numa", "Window.schedule"} <= FIELDS.keys()
-    assert {"trainyard plan", "trainyard check fix", "trainyard new job cluster"} <= HELPS.keys()
+    assert len(said().texts) > 1500
+    assert {file.partition("/")[0] + "/" for file, _ in said().texts} == {*OURS}
+    assert {"Job.gpus_per_node", "Fabric.vlans", "Shape.numa", "Window.schedule"} <= fields().keys()
+    assert {"trainyard plan", "trainyard check fix", "trainyard new job cluster"} <= helps().keys()
 
 
 def test_no_text_has_a_private_phrase() -> None:
     """What a command prints, an origin or a verdict too, is in words that everybody knows."""
-    assert [(file, found[0], text) for file, text in TEXTS for found in SPOKEN.finditer(text)] == []
+    assert [(file, found[0], text) for file, text in said().texts for found in SPOKEN.finditer(text)] == []
 
 
 FORMER = (
@@ -411,35 +431,37 @@ FORMER = (
 
 def test_no_text_says_a_former_sentence() -> None:
     """None of them comes back in a message, a help or an origin of a value."""
-    said = [*TEXTS, *MESSAGES, *HELPS.items()]
-    assert [(where, part) for where, text in said for part in FORMER if part in text] == []
+    everything = [*said().texts, *said().messages, *helps().items()]
+    assert [(where, part) for where, text in everything for part in FORMER if part in text] == []
 
 
 def test_texts_have_short_sentences() -> None:
     """No sentence that a command prints has more than 25 words, a value counted as one."""
-    long = [(file, part) for file, text in TEXTS for part in sentences(text) if len(part.split()) > WORDS_OF_A_SENTENCE]
+    long = [
+        (file, part)
+        for file, text in said().texts
+        for part in sentences(text)
+        if len(part.split()) > WORDS_OF_A_SENTENCE
+    ]
     assert long == []
 
 
-@pytest.mark.parametrize("field", FIELDS)
-def test_a_field_is_described_by_a_noun(field: str) -> None:
+def unclear(text: str) -> bool:
+    """Whether a description has a long sentence or a private phrase, or no full stop at its end."""
+    long = max(len(part.split()) for part in sentences(text)) > WORDS_OF_A_SENTENCE
+    return long or not text.endswith(".") or bool(SPOKEN.search(text))
+
+
+def test_a_field_is_described_by_a_noun() -> None:
     """A description begins with the thing that the field sets, ends with a full stop, and is short."""
-    text = FIELDS[field]
-    assert not HEAD_OF_A_FIELD.match(text)
-    assert re.match(r"[A-Z`]", text)
-    assert text.endswith(".")
-    assert max(len(part.split()) for part in sentences(text)) <= SENTENCE_OF_A_FIELD
-    assert not SPOKEN.search(text)
+    assert {field: text for field, text in fields().items() if unclear(text)} == {}
+    heads = {field: text for field, text in fields().items() if not re.match(r"[A-Z`]", text)}
+    assert heads | {field: text for field, text in fields().items() if HEAD_OF_A_FIELD.match(text)} == {}
 
 
-@pytest.mark.parametrize("name", HELPS)
-def test_a_help_is_a_sentence(name: str) -> None:
+def test_a_help_is_a_sentence() -> None:
     """The help of a command or an option is short and ends with a full stop."""
-    text = " ".join(HELPS[name].split())
-    assert re.match(r"[A-Z0-9]", text)
-    assert text.endswith(".")
-    assert max(len(part.split()) for part in sentences(text)) <= WORDS_OF_A_SENTENCE
-    assert not SPOKEN.search(text)
+    assert {name: text for name, text in helps().items() if unclear(text) or not re.match(r"[A-Z0-9]", text)} == {}
 
 
 SLIPS = {
