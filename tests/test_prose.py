@@ -125,8 +125,10 @@ def test_decisions_have_three_parts(page: Path) -> None:
 
 
 def test_the_changelog_is_short() -> None:
-    """What changes for users fits 70 lines."""
-    assert len((ROOT / "CHANGELOG.md").read_text("utf-8").splitlines()) <= 70
+    """What changes for users fits 80 lines of 300 characters; the pages that it names say more."""
+    lines = (ROOT / "CHANGELOG.md").read_text("utf-8").splitlines()
+    assert len(lines) <= 80
+    assert [line for line in lines if len(line) > 300] == []
 
 
 def test_the_readme_fits_two_screens() -> None:
