@@ -24,7 +24,10 @@ NAME = "rehearsal"
 """Name of the cluster and of its team."""
 
 GROUP, VERSION, ARGOCD = "argoproj.io", "v1alpha1", "argocd"
-LOCAL = {"version": "3.2.6", "destination": {"server": "https://kubernetes.default.svc"}}
+RELEASE = os.environ.get("TRAINYARD_ARGOCD_RELEASE", "3.2.6")
+"""The release of Argo CD that runs there."""
+
+LOCAL = {"version": RELEASE, "destination": {"server": "https://kubernetes.default.svc"}}
 MANAGED = {"kueue": {"version": "0.19.2", "managed": False}, "jobset": {"version": "0.12.0", "managed": False}}
 HEALTH = "resource.customizations.health.kueue.x-k8s.io_ClusterQueue"
 WAIT = 180

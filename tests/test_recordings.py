@@ -72,7 +72,7 @@ def releases():
     for chart in PINNED:
         pinned.setdefault(chart["project"], set()).add(chart["version"].removeprefix("v"))
     others = {"helm": {build.release("helm")}, "prometheus": {build.release("promtool")}}
-    own = {"kubernetes": set(components.KUBERNETES), "argo-cd": {components.ARGOCD}}
+    own = {"kubernetes": set(components.KUBERNETES), "argo-cd": set(components.ARGOCDS)}
     return {**pinned, **found, **own, **others}
 
 

@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from oracles import components, paths
+from argocd_site import RELEASE
+from oracles import paths
 from parts.test_health_of_kinds import RECORDED, SAID, SCRIPTS, STATES
 from trainyard.base.documents import dump
 from trainyard.render.clusters.settings import data
@@ -29,7 +30,7 @@ def program() -> str:
         return named
     if not os.environ.get("TRAINYARD_ARGOCD"):
         pytest.skip("health as Argo CD tells it: set TRAINYARD_ARGOCD_PROGRAM")
-    return str(paths.BIN / f"argocd-{components.ARGOCD}")
+    return str(paths.BIN / f"argocd-{RELEASE}")
 
 
 def objects() -> Iterator[tuple[dict[str, Any], str]]:

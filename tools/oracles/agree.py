@@ -75,7 +75,8 @@ def answering(name: str, subject: Subject) -> Iterator[dict[str, str]]:
         if started.returncode:
             raise RuntimeError("the cluster does not start; see the lines above")
         if subject.argocd:
-            subprocess.run([sys.executable, cluster / "argocd", "--name", words["cluster"], "start"], check=True)
+            start = ["--name", words["cluster"], "start", "--release", subject.argocd]
+            subprocess.run([sys.executable, cluster / "argocd", *start], check=True)
         yield words | {"kubeconfig": str(paths.run_dir(words["cluster"]) / "kubeconfig")}
     finally:
         if subject.argocd:
@@ -87,6 +88,8 @@ def environment(subject: Subject, words: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of a command: its variables name what answers, and its cluster may be changed."""
     named = dict.fromkeys(subject.variables, words.get("program") or words.get("kubeconfig", ""))
     rest = {"TRAINYARD_THROWAWAY": "1"} if subject.cluster or subject.empty else {}
+    if subject.argocd:
+        rest["TRAINYARD_ARGOCD_RELEASE"] = subject.argocd
     return {**os.environ, **named, **rest}
 
 

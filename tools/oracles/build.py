@@ -23,7 +23,7 @@ ROOT = HERE.parent.parent
 sys.path += [str(HERE), str(HERE / "cluster"), str(ROOT / "tools")]
 
 import charts  # noqa: E402 - stands beside this file
-from oracle import building, paths  # noqa: E402
+from oracle import building, components, paths  # noqa: E402
 
 import schemas  # noqa: E402 - these stand in folders that are no packages
 import schemas_crds  # noqa: E402
@@ -158,7 +158,8 @@ ORACLES: Mapping[str, Oracle] = {
     "apiserver": of_cluster("etcd and kube-apiserver judge objects, with the CRDs that are there", 4, 123, "apiserver"),
     "scheduler": of_cluster("etcd, kube-apiserver and kube-scheduler place pods", 5, 191, "scheduler"),
     "cluster": of_cluster("the control plane, KWOK and nine operators run jobs", 30, 937, "controlplane", "operators"),
-    "argocd": of_cluster("Argo CD syncs a repository to that cluster", 7, 192, "argocd"),
+    "argocd": of_cluster(f"Argo CD {components.ARGOCD} syncs a repository to that cluster", 7, 192, "argocd"),
+    "argocd-new": of_cluster(f"Argo CD {components.ARGOCD_NEW} does; Go fetches 1.27 for it", 10, 200, "argocd-new"),
     "crds": Oracle(
         "CRDs of all projects of schemas/, fetched from their repositories", 2, 50, crds_missing, fetch_crds
     ),

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from oracle.components import ARGOCD, ARGOCD_NEW
+
 COMMENTED = "tests/kueue/cases"
 OPERATORS = "kueue,jobset,trainer,training-operator,mpi-operator,kuberay,lws"
 
@@ -43,7 +45,8 @@ class Subject:
     """Arguments of `up`, where a cluster answers."""
     empty: bool = False
     """Whether the cluster is one with Argo CD and nothing else, started by `empty`."""
-    argocd: bool = False
+    argocd: str = ""
+    """The release of Argo CD that is started beside the cluster, empty for none."""
     variables: Sequence[str] = ()
     """Variables that name the program or the kubeconfig."""
 
@@ -105,6 +108,12 @@ QUEUES = [
     *(f"tests/kueue/test_{name}.py" for name in ("replay", "changed", "requests", "places", "second_looks")),
     *("tests/kueue/test_overlapping.py", "tests/live/test_kueue_oracle.py"),
 ]
+
+LOOP = marked(
+    "from a commit to pods, health of every known state",
+    *("tests/live/test_argocd.py", "tests/live/test_unseen.py", "tests/live/test_health.py"),
+    only="argocd",
+)
 
 RELEASES = ("kuberay=1.6.2", "lws=0.10.0", "volcano=1.14.4", "mpi-operator=0.8.0")
 """Of the projects in schemas/, the release nearest to the operator that runs, where that is not the newest."""
@@ -233,16 +242,18 @@ SUBJECTS: Mapping[str, Subject] = {
     ),
     "argocd": Subject(
         ("cluster", "argocd"),
-        (
-            marked(
-                "from a commit to pods, health of every known state",
-                *("tests/live/test_argocd.py", "tests/live/test_unseen.py", "tests/live/test_health.py"),
-                only="argocd",
-            ),
-        ),
+        (LOOP,),
         seconds=210,
         cluster=("--operators", OPERATORS),
-        argocd=True,
+        argocd=ARGOCD,
+        variables=("TRAINYARD_ARGOCD",),
+    ),
+    "argocd-new": Subject(
+        ("cluster", "argocd-new"),
+        (LOOP,),
+        seconds=210,
+        cluster=("--operators", OPERATORS),
+        argocd=ARGOCD_NEW,
         variables=("TRAINYARD_ARGOCD",),
     ),
     "nothing": Subject(

@@ -15,6 +15,8 @@ NAMESPACE = "argocd"
 IN_CLUSTER = "https://kubernetes.default.svc"
 GROUP = "argoproj.io/v1alpha1"
 LABELS = {"app.kubernetes.io/part-of": "argocd"}
+REPO_SERVER = {"3.6.1": ("--client-ca-path=",)}
+"""What a release's repo server needs more: from 3.6 on it does not start without TLS beside its default for clients."""
 PROCESSES = ("argocd-redis", "argocd-repo-server", "argocd-application-controller")
 
 
@@ -25,14 +27,14 @@ def client_of(run: Path) -> Client:
     return client
 
 
-def start(run: Path, resync: int) -> None:
+def start(run: Path, resync: int, release: str = ARGOCD) -> None:
     """CRDs, an open default project, configuration, and the three processes."""
     procs, client = Processes(run), client_of(run)
     procs.stop(PROCESSES)
-    binary = paths.BIN / f"argocd-{ARGOCD}"
+    binary = paths.BIN / f"argocd-{release}"
     if not binary.exists():
-        raise SystemExit("Argo CD is not built: make oracles O=argocd")
-    for file in sorted((paths.MANIFESTS / f"argocd-{ARGOCD}/manifests/crds").glob("*-crd.yaml")):
+        raise SystemExit(f"Argo CD {release} is not built: tools/oracles/cluster/build argocd argocd-new")
+    for file in sorted((paths.MANIFESTS / f"argocd-{release}/manifests/crds").glob("*-crd.yaml")):
         client.apply(yaml.safe_load(file.read_text())).must()
     client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}).must()
     for doc in configuration():
@@ -57,6 +59,7 @@ def start(run: Path, resync: int) -> None:
             f"--metrics-port={repo_metrics}",
             f"--redis={LOCAL}:{redis}",
             "--disable-tls",
+            *REPO_SERVER.get(release, ()),
             "--loglevel=warn",
         ],
         {**common, "ARGOCD_BINARY_NAME": "argocd-repo-server", "ARGOCD_RECONCILIATION_TIMEOUT": f"{resync}s"},

@@ -11,7 +11,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import paths
-from .components import ARGOCD, CONTROL_PLANE, ETCD, KUBERNETES, KUBERNETES_DEFAULT, KWOK, OPERATORS, binary
+from .components import (
+    ARGOCD,
+    ARGOCD_NEW,
+    ARGOCDS,
+    CONTROL_PLANE,
+    ETCD,
+    KUBERNETES,
+    KUBERNETES_DEFAULT,
+    KWOK,
+    OPERATORS,
+    binary,
+)
 
 GROUPS = {
     "apiserver": ("etcd", *CONTROL_PLANE[:1]),
@@ -19,7 +30,9 @@ GROUPS = {
     "controlplane": ("etcd", *CONTROL_PLANE, "kwok"),
     "operators": tuple(OPERATORS),
 }
-NAMES = ("etcd", *CONTROL_PLANE, "kwok", "argocd", *OPERATORS)
+ARGO = {"argocd": ARGOCD, "argocd-new": ARGOCD_NEW}
+"""Components that are Argo CD, each with its release."""
+NAMES = ("etcd", *CONTROL_PLANE, "kwok", *ARGO, *OPERATORS)
 
 
 @dataclass(frozen=True)
@@ -37,6 +50,8 @@ class Program:
     manifests: tuple[str, ...] = ()
     copied: str = ""
     """The folder of `manifests/` that they are copied to."""
+    toolchain: str = ""
+    """The Go that is needed, empty for the one that is installed."""
 
 
 def programs(name: str, kubernetes: str = KUBERNETES_DEFAULT) -> Iterator[Program]:
@@ -50,15 +65,22 @@ def programs(name: str, kubernetes: str = KUBERNETES_DEFAULT) -> Iterator[Progra
         module, label = "sigs.k8s.io/kwok", f"kwok-{KWOK}"
         stages = ("kustomize/stage", "kustomize/crd")
         yield Program(label, folder, f"{module}/cmd/kwok", paths.BIN / label, (), "", module, stages, label)
-    elif name == "argocd":
-        module, label = "github.com/argoproj/argo-cd/v3", f"argocd-{ARGOCD}"
-        yield Program(label, folder, f"{module}/cmd", paths.BIN / label, (), "", module, ("manifests/crds",), label)
-        yield Program("redis for argocd", folder, "./cmd/redis", paths.BIN / "argocd-redis")
+    elif name in ARGO:
+        yield from argo_cd(ARGO[name])
     else:
         op, label = OPERATORS[name], binary(name)
         yield Program(label, folder, op.package, paths.BIN / label, (), "", op.module, op.manifests, label)
         for process, package, _ in op.also:
             yield Program(f"{process} {op.version}", folder, package, paths.BIN / f"{process}-{op.version}")
+
+
+def argo_cd(release: str) -> Iterator[Program]:
+    """Yield Argo CD, and the Redis that it needs."""
+    module, label, folder = "github.com/argoproj/argo-cd/v3", f"argocd-{release}", paths.MODULES / "argocd"
+    flags, go = (f"-modfile={release}.mod",), ARGOCDS[release]
+    crds = ("manifests/crds",)
+    yield Program(label, folder, f"{module}/cmd", paths.BIN / label, flags, "", module, crds, label, go)
+    yield Program("redis for argocd", folder, "./cmd/redis", paths.BIN / "argocd-redis", flags, toolchain=go)
 
 
 def control_plane(name: str, version: str) -> Program:
@@ -91,10 +113,13 @@ def missing(what: Sequence[str], kubernetes: str = KUBERNETES_DEFAULT) -> list[s
     return [program.label for program in wanted if not program.out.exists()]
 
 
-def go(arguments: Sequence[str], folder: Path) -> str:
-    """Return the output of the Go command."""
+def go(arguments: Sequence[str], program: Program) -> str:
+    """Return the output of the Go command that a program needs, in the program's folder."""
     env = {**os.environ, "GOWORK": "off", "GOFLAGS": "-buildvcs=false"}
-    done = subprocess.run(["go", *arguments], cwd=folder, env=env, check=True, stdout=subprocess.PIPE, text=True)
+    if program.toolchain:
+        env["GOTOOLCHAIN"] = program.toolchain
+    command, pipe = ["go", *arguments], subprocess.PIPE
+    done = subprocess.run(command, cwd=program.folder, env=env, check=True, stdout=pipe, text=True)
     return done.stdout
 
 
@@ -108,7 +133,7 @@ def build(program: Program, *, force: bool = False) -> None:
         part = out.with_name(out.name + ".tmp")
         at_once = str(min(os.cpu_count() or 2, 2))
         link = ("-ldflags", f"-s -w {program.linked}".strip())
-        go(["build", "-p", at_once, *program.flags, *link, "-o", str(part), program.package], program.folder)
+        go(["build", "-p", at_once, *program.flags, *link, "-o", str(part), program.package], program)
         part.replace(out)
         print(f"{program.label:32} {time.monotonic() - begin:6.0f}s {out.stat().st_size >> 20:5d} MiB", flush=True)
     if any(not (paths.MANIFESTS / program.copied / manifest).exists() for manifest in program.manifests) or force:
@@ -120,7 +145,7 @@ def copy_manifests(program: Program) -> None:
     if not program.manifests:
         return
     target = paths.MANIFESTS / program.copied
-    source = Path(json.loads(go(["list", "-m", "-json", program.module], program.folder))["Dir"])
+    source = Path(json.loads(go(["list", *program.flags, "-m", "-json", program.module], program))["Dir"])
     for manifest in program.manifests:
         (target / manifest).parent.mkdir(parents=True, exist_ok=True)
         if (source / manifest).is_file():

@@ -7,7 +7,10 @@ KUBERNETES_DEFAULT = "1.35.4"
 CONTROL_PLANE = ("kube-apiserver", "kube-controller-manager", "kube-scheduler")
 ETCD = "3.6.7"
 KWOK = "0.8.0"
+ARGOCDS = {"3.2.6": "", "3.6.1": "go1.27.4"}
+"""Releases of Argo CD, each with the Go that it needs where ours is older; Go fetches that itself."""
 ARGOCD = "3.2.6"
+ARGOCD_NEW = "3.6.1"
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import yaml
 from . import argocd, paths
 from .api import Client
 from .cluster import CONTROLLERS, Cluster
-from .components import KUBERNETES, KUBERNETES_DEFAULT, LOCAL, OPERATORS
+from .components import ARGOCD, ARGOCDS, KUBERNETES, KUBERNETES_DEFAULT, LOCAL, OPERATORS
 from .procs import free_ports
 
 POOLS = {
@@ -38,20 +38,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--name", default="default", help="several clusters side by side, each with a name")
     parser.add_argument("--kubernetes", default=KUBERNETES_DEFAULT, choices=KUBERNETES)
+    parser.add_argument("--argocd", default=ARGOCD, choices=ARGOCDS)
     parser.add_argument("--resync", type=int, default=10, help="seconds between Argo CD's looks at Git")
     args = parser.parse_args()
     cluster = Cluster(paths.run_dir(args.name), args.kubernetes)
     cluster.reset()
     try:
         start(cluster, args.name)
-        argocd.start(cluster.run, args.resync)
+        argocd.start(cluster.run, args.resync, args.argocd)
     except BaseException as e:
         cluster.procs.stop()
         if not isinstance(e, (RuntimeError, TimeoutError, OSError)):
             raise
         print(f"empty failed: {e}", file=sys.stderr)
         return 1
-    cluster.say(f"up, with Argo CD {argocd.ARGOCD}; export KUBECONFIG={cluster.run}/kubeconfig")
+    cluster.say(f"up, with Argo CD {args.argocd}; export KUBECONFIG={cluster.run}/kubeconfig")
     return 0
 
 

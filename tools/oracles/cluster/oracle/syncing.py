@@ -8,6 +8,7 @@ from pathlib import Path
 import yaml
 
 from . import argocd, paths
+from .components import ARGOCD, ARGOCDS
 
 
 def documents(files):
@@ -23,6 +24,7 @@ def main() -> int:
     parser.add_argument("--name", default="default", help="of the cluster")
     verbs = parser.add_subparsers(dest="verb", required=True)
     start = verbs.add_parser("start", help="CRDs, an open default project, redis, repo server, application controller")
+    start.add_argument("--release", default=ARGOCD, choices=ARGOCDS)
     start.add_argument("--resync", type=int, default=10, help="seconds between looks at Git")
     apply = verbs.add_parser(
         "apply", help="Applications and AppProjects, their repository and cluster turned to what is here"
@@ -46,8 +48,8 @@ def main() -> int:
         return 0
     if args.verb == "start":
         begin = time.monotonic()
-        argocd.start(run, args.resync)
-        print(f"Argo CD {argocd.ARGOCD} runs, {time.monotonic() - begin:.0f} s")
+        argocd.start(run, args.resync, args.release)
+        print(f"Argo CD {args.release} runs, {time.monotonic() - begin:.0f} s")
         return 0
     client = argocd.client_of(run)
     if args.verb == "apply":
