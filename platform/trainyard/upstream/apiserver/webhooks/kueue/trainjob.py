@@ -37,9 +37,7 @@ def check(review: Review) -> Iterator[Problem]:
     if runtime is None:
         return
     yield from _check_panics(review.spec, runtime)
-    yield from topology.check_pod_sets(
-        [*_pod_sets(review.value, runtime)], grouped=False, layered=topology.layered(review)
-    )
+    yield from topology.check_pod_sets([*_pod_sets(review.value, runtime)], review, grouped=False)
 
 
 def _check_panics(spec: Object, runtime: Object) -> Iterator[Problem]:
