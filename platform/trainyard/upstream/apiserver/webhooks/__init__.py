@@ -87,7 +87,7 @@ ADMISSION: dict[Key, Hooks] = {
 }
 """By group and kind: which project's webhooks judge it, and the function below this package."""
 
-RECONCILE: dict[Key, Hooks] = {
+_REFUSED: dict[Key, Hooks] = {
     _APP_WRAPPER: (("appwrapper", "appwrapper:reconcile"),),
     (_RAY, "RayCluster"): (("kuberay", "kuberay:check_cluster"),),
     (_RAY, "RayJob"): (("kuberay", "kuberay:check_job"),),
@@ -95,6 +95,12 @@ RECONCILE: dict[Key, Hooks] = {
     (_RAY, "RayCronJob"): (("kuberay", "kuberay:check_cron_job"),),
     ("kubeflow.org", "MPIJob"): (("mpi-operator", "mpi_operator:reconcile"),),
     **dict.fromkeys(_KUBEFLOW_JOBS, (("training-operator", "training_operator:reconcile"),)),
+}
+_COUNTED = (("kueue", "kueue.podsets:check_count"),)
+RECONCILE: dict[Key, Hooks] = {
+    **_REFUSED,
+    **{key: (*_REFUSED.get(key, ()), *_COUNTED) for key in _QUEUED if key[0] != _RAY},
+    (_TRAINER, "TrainJob"): (("kueue", "kueue.trainjob:check_count"),),
 }
 """By group and kind: which project's controller refuses it after admission, and the function below this package."""
 
