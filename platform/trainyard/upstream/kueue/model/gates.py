@@ -90,6 +90,13 @@ OWN_KEYS = {(0, 16): None, (0, 17): "0.17.8", (0, 18): "0.18.6"}
 """By minor release, the patch since which a flavor's own label keys alone count; None: none has it (kueue #12449)."""
 
 
+ONE_TOPOLOGY = "0.16.3"
+"""The release since which one flavor with a topology has others beside it (tas_flavorassigner.go onlyTASFlavor)."""
+
+ERRORS_BIND = ("0.17.5", "0.18.1", "0.19.0")
+"""Releases by line since which errors in asking for places count (the same file of all tags, psError)."""
+
+
 class Gates(Mapping[str, bool]):
     """Gates by name; what is not set has its release's default, and a gate that is not listed here is off."""
 
@@ -117,6 +124,16 @@ class Gates(Mapping[str, bool]):
         """
         since = OWN_KEYS.get(order(self.release)[:2], "0")
         return since is not None and order(self.release) >= order(since)
+
+    @property
+    def one_flavor(self) -> bool:
+        """Whether pods with places get one flavor for all that they request, also of resources without topologies."""
+        return not is_since(self.release, ONE_TOPOLOGY)
+
+    @property
+    def errors_bind(self) -> bool:
+        """Whether a Workload of which no places can be asked for is not admitted."""
+        return is_since(self.release, *ERRORS_BIND)
 
     def __getitem__(self, name: str) -> bool:
         return self._all.get(name, False)

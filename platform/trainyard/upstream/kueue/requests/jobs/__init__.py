@@ -79,7 +79,7 @@ def workloads(value: Object, others: Iterable[Object], gates: Gates) -> list[dic
 
 
 def few(made: Made, gates: Gates) -> Made:
-    """Return what a Workload is made of; raises NotMade where it has more pod sets than the server takes of one.
+    """Return the parts of a Workload; raises NotMade where it has more pod sets than the server takes of one.
 
     The controller tries again for ever then, and the job waits without a Workload; of a group of pods it gives up.
     """
