@@ -81,8 +81,7 @@ QUEUE = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metada
 QUEUE["spec"] = {"weight": 1, "guarantee": {"resource": {"cpu": "2"}}, "deserved": {"cpu": "1"}}
 
 CASES = {
-    "no controller makes jobs of a schedule": (CRON, {}, RAY, False),
-    "a gate starts the controller": (CRON, {"RayCronJob": True}, RAY, True),
+    "a gate starts the controller of schedules": (CRON, {"RayCronJob": True}, RAY, True),
     "its template is judged too": (
         {**CRON, "spec": {**CRON["spec"], "schedule": "TZ=UTC 0 2 * * *"}},
         *({"RayCronJob": True}, RAY, False),
@@ -104,3 +103,11 @@ def test_a_gate_decides(value, gates, project, taken):
     """The same object is taken or refused by the gates, and by the release's defaults where nobody says anything."""
     found = judged(value, gates, project)
     assert (found.verdict == "valid") == taken, [finding.message for finding in found.findings]
+
+
+def test_a_schedule_whose_gate_nobody_turned_on_is_a_warning():
+    """No controller makes jobs of it, unless somebody turned the gate on and did not say so."""
+    off, on = judged(CRON, {}, RAY), judged(CRON, {"RayCronJob": True}, RAY)
+    assert [(found.severity, "RayCronJob" in found.message) for found in off.findings] == [(Severity.WARNING, True)]
+    assert off.verdict == "valid"
+    assert on.findings == ()

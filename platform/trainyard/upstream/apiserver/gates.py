@@ -42,7 +42,7 @@ KNOWN = {
 }
 """Gates that change a verdict, each with where its default is written."""
 
-OFF = "the {} feature gate is off; turn it on, and say so"
+OFF = "the {} feature gate is off; turn it on in the operator's values, or name it in --feature-gates"
 """Why a field is refused."""
 
 ON = frozenset(
