@@ -1,8 +1,8 @@
 """Extended resources that devices of a DeviceClass serve on nodes whose device plugins offer none of them.
 
 Source: kubernetes v1.36.3 pkg/scheduler/framework/plugins/noderesources/fit.go shouldDelegateResourceToDRA,
-pkg/features/kube_features.go: the gate DRAExtendedResource is on since 1.36, and off before. Asked of running schedulers:
-1.36.3 and 1.37.2 place pods that name the resource or the class, 1.35.4 places neither.
+pkg/features/kube_features.go: the gate DRAExtendedResource is on since 1.36, and off before. Running schedulers were
+asked: 1.36.3 and 1.37.2 place pods that name the resource or the class, 1.35.4 places neither.
 """
 
 from __future__ import annotations
