@@ -16,6 +16,7 @@ from trainyard.faces.cli import main
 from trainyard.judge.checks.streams import Stream
 from trainyard.judge.checks.validate import judge_of
 from trainyard.upstream.apiserver import Rulebook
+from trainyard.upstream.apiserver.gates import Gates
 
 POD = '{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p%d"}, "spec": {"containers": [%s]}}\n'
 GOOD, BAD = '{"name": "a", "image": "b"}', '{"name": "a", "imagee": "b"}'
@@ -123,7 +124,7 @@ class Endless(io.RawIOBase):
 def test_a_stream_that_never_ends_is_judged_as_it_comes():
     """Findings come while the stream goes on, and nothing of what was judged is kept."""
     known, _, _ = judge_of(
-        schemas_dir(Path()), None, None, allow_unknown=(), rulebook=Rulebook(), apply="client", gates=frozenset()
+        schemas_dir(Path()), None, None, allow_unknown=(), rulebook=Rulebook(), apply="client", gates=Gates()
     )
     stream = Stream("a", Endless().read, known)
     for result in islice(stream.results(), 3):
@@ -135,7 +136,7 @@ def test_a_stream_that_never_ends_is_judged_as_it_comes():
 def peak(count):
     """Return the most bytes that were held at once while a stream of so many pods was judged."""
     known, _, _ = judge_of(
-        schemas_dir(Path()), None, None, allow_unknown=(), rulebook=Rulebook(), apply="client", gates=frozenset()
+        schemas_dir(Path()), None, None, allow_unknown=(), rulebook=Rulebook(), apply="client", gates=Gates()
     )
     long = '{"name": "a", "image": "b", "args": ["%s"]}' % ("x" * 4000)
     text = io.BytesIO("".join(POD % (number, long) for number in range(count)).encode())
@@ -172,7 +173,7 @@ def test_a_wrong_item_of_a_long_list_is_named(item, said):
     items = ",\n".join([good, good, item, good, '{"filler": "%s"}' % ("x" * 9_000_000)])
     text = io.BytesIO(f'{{"apiVersion": "v1", "kind": "List", "items": [\n{items}]}}'.encode())
     known, _, _ = judge_of(
-        schemas_dir(Path()), None, None, allow_unknown=(), rulebook=Rulebook(), apply="client", gates=frozenset()
+        schemas_dir(Path()), None, None, allow_unknown=(), rulebook=Rulebook(), apply="client", gates=Gates()
     )
     results = list(Stream("a", text.read, known).results())
     found = [finding for result in results for finding in result.findings]

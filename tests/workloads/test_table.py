@@ -210,6 +210,7 @@ MAY = {
     "upstream/apiserver/webhooks/lws.py": "rules about the template of a LeaderWorkerSet",
     "upstream/apiserver/webhooks/mpi_operator.py": "rules about an MPIJob's launcher and workers",
     "upstream/apiserver/webhooks/raydeletion.py": "rules about a RayJob's cluster",
+    "upstream/apiserver/webhooks/raygated.py": "rules about options of a Ray cluster that need a gate",
     "upstream/apiserver/webhooks/rayoptions.py": "rules about the options of a Ray cluster",
     "upstream/apiserver/webhooks/rewritten.py": "names of Go's fields, wherever they stand",
     "upstream/apiserver/webhooks/trainer.py": "a runtime's jobs put together with a TrainJob's patches",

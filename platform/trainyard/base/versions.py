@@ -53,6 +53,16 @@ def begun(prefix: str, known: Iterable[str]) -> str | None:
     return max(found, key=order) if found else None
 
 
+def is_since(release: str, *firsts: str) -> bool:
+    """Whether a release has a change; `firsts` are the first with it, one a line of patches, the oldest first.
+
+    >>> is_since("0.18.6", "0.18.5", "0.19.1"), is_since("0.19.0", "0.18.5", "0.19.1"), is_since("0.20", "0.18.5")
+    (True, False, True)
+    """
+    lines = {order(first)[:2]: order(first) for first in firsts}
+    return order(release) >= lines.get(order(release)[:2], order(firsts[0]))
+
+
 def line(release: str) -> str:
     """Return the line of patches that a release belongs to, which of Kubernetes is the minor release.
 

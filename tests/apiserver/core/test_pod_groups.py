@@ -11,6 +11,7 @@ from trainyard.base.documents import load as read
 from trainyard.base.manifests import Manifest
 from trainyard.upstream.apiserver import Around, Judge, Missing
 from trainyard.upstream.apiserver.catalog import load
+from trainyard.upstream.apiserver.gates import Gates
 
 RECORDED = ROOT / "tests/apiserver/data/pod_groups.jsonl"
 FORBIDDEN = "is forbidden"
@@ -25,7 +26,7 @@ def catalog():
 
 def test_groups_are_judged_as_the_server_judged_them(catalog):
     """The same objects and changes are refused, at the same fields."""
-    judge = Judge(catalog, around=Around(gates=frozenset({"GenericWorkload"})))
+    judge = Judge(catalog, around=Around(gates=Gates(frozenset({"GenericWorkload"}))))
     lines = [json.loads(line) for line in RECORDED.read_text(encoding="utf-8").splitlines()]
     refused = 0
     for line in lines:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from trainyard.judge.policies.policy import Policy
     from trainyard.upstream.apiserver import Rulebook
     from trainyard.upstream.apiserver.allowed import Allowed
+    from trainyard.upstream.apiserver.gates import Gates
     from trainyard.upstream.apiserver.judge import Apply
 
 FORMAT = "jsonl"
@@ -34,7 +35,7 @@ def judged(
     allowed: Allowed,
     exclude: Sequence[str],
     apply: Apply,
-    gates: frozenset[str],
+    gates: Gates,
     rulebook: Rulebook,
     policies: Sequence[Policy],
     strict: bool,

@@ -16,6 +16,7 @@ from trainyard.faces.cli._options import FORMAT, PYTHON, QUIET, ROOT, SUMMARY, T
 
 if TYPE_CHECKING:
     from trainyard.judge.checks.result import Result
+    from trainyard.upstream.apiserver.gates import Gates
     from trainyard.upstream.apiserver.judge import Apply
 
 EXAMPLES = (
@@ -200,7 +201,7 @@ def check_named_files(
     exclude: Sequence[str] = (),
     build: bool = False,
     apply: Apply | None = None,
-    gates: frozenset[str] = frozenset(),
+    gates: Gates | None = None,
     old: Sequence[str] | None = None,
     against: str | None = None,
 ) -> Result:

@@ -15,6 +15,7 @@ from trainyard.judge.checks.checking import Checking
 from trainyard.judge.checks.result import Result
 from trainyard.judge.checks.validate import decode_all
 from trainyard.specs.editing.named import cluster_of
+from trainyard.specs.releases.gates import cluster_gates
 from trainyard.specs.sources import Specs
 from trainyard.upstream.apiserver import Around, Judge, Missing, aware
 
@@ -63,7 +64,7 @@ def verify(root: Path, specs: Specs, cluster: str, server: Server) -> Comparison
     if not manifests:
         raise SpecError(f"{GENERATED}/{cluster}/ has no objects; run `trainyard synth`")
     namespaces = checking.namespaces(checking.specs.clusters[cluster], manifests)
-    gates = Around(gates=frozenset(checking.specs.clusters[cluster].feature_gates))
+    gates = Around(gates=cluster_gates(checking.specs.clusters[cluster]))
     judge = Judge(known, namespaces=namespaces, around=gates, refused_later=Severity.WARNING)
     return compare(cluster, manifests, aware(judge, [manifest.value for manifest in manifests]), server)
 

@@ -14,7 +14,9 @@ from trainyard.judge.admission.site import Site
 from trainyard.render.operators.volcano import Volcano
 from trainyard.render.parts.gang import KIND as POD_GROUP
 from trainyard.upstream.kueue.requests.annotations import PREFERRED, REQUIRED, SLICE_LEVEL
+from trainyard.upstream.kueue.requests.devices import extended_requests
 from trainyard.upstream.kueue.requests.jobs import NotMade, workloads
+from trainyard.upstream.scheduler.classes import serving_class
 from trainyard.upstream.workloads import Carrier, carrier_of
 
 Object = Mapping[str, Any]
@@ -125,9 +127,21 @@ def bid(name: str, values: Collection[dict[str, Any]], there: Collection[Object]
             found, owners = [*found, *made], [*owners, *(value for _ in made)]
     if varied := next(filter(None, (where.varied(item) for item in found)), ""):
         return Bid(name, why=f"queue {varied} has a concurrentAdmissionPolicy; which variant wins cannot be predicted")
+    if served := served_by_devices(found, where):
+        return Bid(name, why=f"DeviceClass {served[1]} serves {served[0]}; which nodes have its devices is not known")
     if not found:
         return Bid(name, why=f"Kueue does not manage kind {kinds[0]} here" if kinds else "it has no workload")
     return Bid(name, found, owners, beside)
+
+
+def served_by_devices(workloads: Iterable[Object], where: Site) -> tuple[str, str] | None:
+    """Return a resource of these Workloads that devices of a class serve and no device plugin offers, and the class."""
+    classes = where.of("DeviceClass")
+    if not classes:
+        return None
+    specs = (pod_set["template"].get("spec") or {} for item in workloads for pod_set in item["spec"]["podSets"])
+    asked = (name for spec in specs for _, _, name, _ in extended_requests(spec))
+    return serving_class(asked, classes, where.offered, where.cluster.minor)
 
 
 def is_judged(bid: Bidder) -> bool:

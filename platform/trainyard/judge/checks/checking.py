@@ -34,6 +34,7 @@ from trainyard.render.tree.origins import SpecLine
 from trainyard.render.tree.snapshot import Snapshot
 from trainyard.specs import Cluster
 from trainyard.specs.releases import release
+from trainyard.specs.releases.gates import cluster_gates
 from trainyard.specs.sources import Specs
 from trainyard.upstream.apiserver import Around, Catalog, Judge, Judgement, aware
 from trainyard.upstream.apiserver.allowed import Allowed
@@ -134,7 +135,7 @@ class Checking:
         manifests = validate.decode_all(inputs, result)
         rulebook = open_for(self.home)
         namespaces = self.namespaces(cluster, manifests)
-        around = Around(gates=frozenset(cluster.feature_gates))
+        around = Around(gates=cluster_gates(cluster))
         judge = Judge(known, self.allow_unknown, namespaces, around=around, rulebook=rulebook)
         judge = aware(judge, [*(manifest.value for manifest in manifests), *classes_of(cluster)])
         olds = [] if self.before is None else self.olds(name, self.before)

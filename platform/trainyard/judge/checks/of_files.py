@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from trainyard.judge.checks.ignores.parts import Part
     from trainyard.judge.checks.result import Result
     from trainyard.judge.policies.policy import Policy
+    from trainyard.upstream.apiserver.gates import Gates
     from trainyard.upstream.apiserver.judge import Apply
 
 
@@ -26,13 +27,15 @@ class Judging:
     part: Part
     allow_unknown: Sequence[str]
     apply: Apply | None
-    gates: frozenset[str]
+    gates: Gates | None
     before: Sequence[tuple[str, bytes]] | None
 
     def inputs(self) -> Iterator[str]:
         """Yield texts that differ wherever files would be judged in another way."""
         part, place = self.part, self.part.place
-        yield from (reads.absolute(self.root), str(part.kubernetes), str(self.apply), *sorted(self.gates), "")
+        states = sorted(self.gates.states.items()) if self.gates else ()
+        yield from (reads.absolute(self.root), str(part.kubernetes), str(self.apply))
+        yield from (*(f"{name}={state}" for name, state in states), "")
         yield from (str(part.projects is None), *map(str, sorted((part.projects or {}).items())), "")
         yield from (*self.allow_unknown, "", str(part.whole), str(self.before is None))
         for name, data in self.before or ():
@@ -49,6 +52,7 @@ class Judging:
         from trainyard.judge.checks import validate
         from trainyard.judge.policies.kept_rules import open_for
         from trainyard.upstream.apiserver.catalog.releases import Shelf
+        from trainyard.upstream.apiserver.gates import Gates
 
         schemas, part, place = schemas_dir(self.root), self.part, self.part.place
         release, installed = place.releases(Shelf(schemas).projects()) if place else (part.kubernetes, part.projects)
@@ -61,7 +65,7 @@ class Judging:
             before=self.before,
             rulebook=open_for(self.root),
             apply=self.apply or ("server" if place else "client"),
-            gates=self.gates | (place.gates() if place else frozenset()),
+            gates=(self.gates or Gates()).over(place.gates() if place else Gates()),
             policies=python_policies(self.root),
             where=part.where,
             whole=part.whole,

@@ -14,6 +14,7 @@ from trainyard.base.manifests import mapping
 from trainyard.base.system import files
 from trainyard.base.system.files import STDIN
 from trainyard.base.system.repository import GENERATED, cluster_file, is_repository
+from trainyard.upstream.apiserver.gates import Gates
 
 SPECIAL: dict[str, FieldPath] = {"kubernetes": ("kubernetes",), "argo-cd": ("argocd", "version")}
 """Where a cluster's file says a release, apart from those of operators."""
@@ -63,11 +64,15 @@ class Place:
         kubernetes = value.get("kubernetes")
         return (kubernetes, projects) if isinstance(kubernetes, str) else (None, None)
 
-    def gates(self) -> frozenset[str]:
-        """Return the feature gates that the cluster's file says are on; what is no name is not looked at here."""
+    def gates(self) -> Gates:
+        """Return the feature gates that the cluster's file sets; what is no name is not looked at here."""
+        from trainyard.specs.releases.gates import said_gates  # not for files of no cluster: it loads all releases
+
         found = self.description()
-        said = mapping(found.value).get("featureGates") if found else None
-        return frozenset(gate for gate in said if isinstance(gate, str)) if isinstance(said, list) else frozenset()
+        value = mapping(found.value) if found else {}
+        said = value.get("featureGates")
+        ours = (gate for gate in said if isinstance(gate, str)) if isinstance(said, list) else ()
+        return said_gates(ours, mapping(value.get("operators")))
 
 
 def option(project: str) -> Location:

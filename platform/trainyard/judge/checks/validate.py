@@ -18,6 +18,7 @@ from trainyard.judge.checks.result import Change, Judged, Outcome, Result
 from trainyard.judge.checks.updates import Updates
 from trainyard.upstream.apiserver import Catalog, Judge, Judgement, Rulebook, aware, catalog, neighbours
 from trainyard.upstream.apiserver.allowed import Allowed
+from trainyard.upstream.apiserver.gates import Gates
 from trainyard.upstream.apiserver.judge import Apply
 from trainyard.upstream.apiserver.neighbours import POLICY
 
@@ -38,7 +39,7 @@ def strangers(
     before: Iterable[tuple[str, bytes]] | None = None,
     rulebook: Rulebook | None = None,
     apply: Apply = "server",
-    gates: frozenset[str] = frozenset(),
+    gates: Gates = Gates(),  # noqa: B008  # frozen and empty
     policies: Sequence[Policy] = (),
     where: Callable[[str], Location] = option,
     whole: bool = False,
@@ -49,8 +50,8 @@ def strangers(
     inputs define their kinds. `before` are the files as they were: with them the rules of updates count, and the
     result says what becomes of each object. The policies in Python among `policies` are asked as far as the files go:
     what is not among them may be on the cluster, unless the files are the `whole` of it. `apply` is how objects come
-    to the server, `gates` are those that are on. `where` says where a release was chosen. Much is judged with a process
-    for each core.
+    to the server, `gates` are those whose state somebody said. `where` says where a release was chosen. Much is judged
+    with a process for each core.
     """
     judge, findings, assumed = judge_of(
         schemas,
@@ -83,7 +84,7 @@ def judge_of(
     allow_unknown: Iterable[str],
     rulebook: Rulebook | None,
     apply: Apply,
-    gates: frozenset[str],
+    gates: Gates,
     where: Callable[[str], Location] = option,
 ) -> tuple[Judge, list[Finding], str]:
     """Return a judge that knows some releases, the findings on those, and a note on what was assumed."""

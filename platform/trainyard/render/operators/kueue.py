@@ -16,6 +16,7 @@ from trainyard.render.sizing import burn_in, nvlink
 from trainyard.specs import Cluster
 from trainyard.specs.models.scaling import Scaling
 from trainyard.specs.releases.facts import lookup
+from trainyard.specs.releases.gates import operator_gates
 from trainyard.upstream.workloads import carriers
 
 READY_MINUTES = 30
@@ -138,12 +139,7 @@ def gates(cluster: Cluster) -> dict[str, bool]:
 
     A list in the chart's values counts alone; the configuration's gates count where there is none.
     """
-    listed = lookup(cluster.operators[Kueue.name].values, GATES)
-    if isinstance(listed, list):
-        named = (item for item in listed if isinstance(item, Mapping) and "name" in item)
-        return {str(item["name"]): item.get("enabled") is True for item in named}
-    own = configuration(cluster).get("featureGates")
-    return {str(name): value is True for name, value in own.items()} if isinstance(own, Mapping) else {}
+    return operator_gates(Kueue.name, cluster.operators[Kueue.name].model_dump(by_alias=True))
 
 
 def recovers(cluster: Cluster) -> bool:

@@ -100,6 +100,8 @@ class OperatorChoice(Spec):
     """ARN of the role that a storage driver of Amazon has, such as `arn:aws:iam::111122223333:role/fsx`."""
     managed: StrictBool = True
     """`false` if somebody else installs the operator, such as the provider; Trainyard then renders nothing for it."""
+    gates: dict[Text, StrictBool] = {}
+    """Feature gates that others set, by name, with `managed: false`; where Trainyard installs it, `values` set them."""
     scheduler: Scheduler | None = None
     """Scheduler that admits the jobs of `training-operator` or `mpi-operator`; `volcano` makes the operator group
     their pods for queues of Volcano; default: Kueue."""

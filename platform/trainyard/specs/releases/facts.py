@@ -124,6 +124,21 @@ class Need(Spec):
         return self.value is None or lookup(values, self.value) == (True if self.equals is None else self.equals)
 
 
+class Switches(Spec):
+    """A value of the chart that turns feature gates of the operator on or off, or leaves some of its webhooks out."""
+
+    value: Text
+    """Path of the value."""
+    form: Literal["list", "map", "text", "file", "names", "switch"]
+    """`list`: of `name` and `enabled`; `map`: by name; `text`: `Name=true` with commas; `file`: a configuration in YAML
+    with `featureGates`; `names`: what is not among them is off; `switch`: `turns` are off where it is false."""
+    turns: tuple[Text, ...] = ()
+    """Names of webhooks, as the rules call them."""
+    default: StrictBool | Text | None = None
+    """What the chart does where the value is not set."""
+    source: Text
+
+
 class Since(Spec):
     """A chart's switch, or a feature gate of the operator, that has no effect before a minor version of Kubernetes."""
 
@@ -304,6 +319,8 @@ class Facts(Spec):
     """Of a scheduler, the releases with whose own decisions ours were compared."""
     hooks: dict[Version, Hooked] = Field(default={})
     """Releases whose webhooks and controllers were compared with ours, where it has any that judge objects."""
+    gates: tuple[Switches, ...] = ()
+    """Values by which a cluster's file sets feature gates, or leaves webhooks out."""
     sources: dict[str, Text] = Field(default={})
     """Where each fact comes from: field -> document."""
 

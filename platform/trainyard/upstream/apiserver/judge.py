@@ -300,8 +300,9 @@ class Judge:
         for problem in webhooks.check(
             value, kind=kind, projects=projects, old=old, around=self.around, given=manifest.value
         ):
-            refused = True
-            yield self._finding(manifest, problem, "webhook")
+            refused = refused or not problem.warns
+            severity = Severity.WARNING if problem.warns else Severity.ERROR
+            yield self._finding(manifest, problem, "webhook", severity)
         if not refused:
             for problem in webhooks.reconcile(value, kind=kind, projects=projects, around=self.around):
                 refused = refused or not problem.warns

@@ -16,5 +16,5 @@ CARRIER = Carrier(
     variables=OF_JOB,
     volumes=VOLUMES,
     arriving=adding("spec", "jobTemplate", "rayClusterSpec"),
-    unread={**MAKES, "webhooks": "what KubeRay asks of it is not restated; the RayJobs are judged when they are made"},
+    unread=MAKES,
 )

@@ -7,14 +7,15 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from trainyard.base.documents import Path, format_path
-from trainyard.base.findings import Finding, did_you_mean
+from trainyard.base.findings import Finding, Severity, did_you_mean
 from trainyard.base.rules import Rule
-from trainyard.judge.preflight.subjects import CLUSTER_BESIDE, OneCluster
+from trainyard.judge.preflight.subjects import CLUSTER, CLUSTER_BESIDE, OneCluster
 from trainyard.render.operators.base import Site, merge
 from trainyard.render.operators.helm import Defaults, defaults
 from trainyard.render.operators.install import sites
 from trainyard.specs import Cluster
 from trainyard.specs.sources import Source
+from trainyard.upstream.apiserver.gates import KNOWN
 from trainyard.upstream.pods.resources import BASIC
 
 EITHER = frozenset({"limits", "requests", "maxUnavailable", "minAvailable", "port", "targetPort", *BASIC})
@@ -67,6 +68,33 @@ SCHEMA = Rule(
     source=HELM,
     layer="values",
 )
+
+
+GATES = Rule(
+    id="values/gates",
+    title="Feature gates are named of operators that others install, as the operator names them.",
+    why="checks go by the gates that are named there, and by the values of charts that Trainyard installs",
+    fix="set the gate by a value of the chart, or correct its name",
+    source="docs/clusters.md",
+    layer="values",
+    severity=Severity.WARNING,
+)
+
+
+@CLUSTER.check()
+def check_gates(cluster: Cluster, source: Source) -> Iterator[Finding]:
+    """Yield gates of operators that Trainyard installs, and names by which nothing is checked."""
+    for site in sites(cluster):
+        for name in site.choice.gates:
+            path: Path = (*site.at, "gates", name)
+            if site.choice.managed:
+                values = [switches.value for switches in site.facts.gates if not switches.turns]
+                instead = f"set values.{values[0]}" if values else "remove it: its chart sets no gates"
+                message = f"gates has no effect, as Trainyard installs {site.name}; {instead}"
+                yield GATES.at(source, path, message, key=True)
+            elif name not in KNOWN:
+                message = f"gate {name!r} of {site.name} changes no check; {did_you_mean(name, KNOWN)}"
+                yield GATES.at(source, path, message, key=True)
 
 
 @CLUSTER_BESIDE.check()

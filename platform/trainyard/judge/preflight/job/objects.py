@@ -34,6 +34,7 @@ from trainyard.render.kinds import Resolved
 from trainyard.render.operators import kueue
 from trainyard.render.tenancy import RULES as TENANCY
 from trainyard.specs import Cluster
+from trainyard.specs.releases.gates import cluster_gates
 from trainyard.specs.sources import Source, Specs
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def server_refusals(
     from trainyard.upstream.apiserver import Around, Judge, aware  # which take long to import
 
     kinds_, _ = served_catalog(cluster, schemas_dir(home), lambda _: Location(""))
-    gates = Around(gates=frozenset(cluster.feature_gates))
+    gates = Around(gates=cluster_gates(cluster))
     rulebook = kept_rules.open_for(home or Path())
     judge = aware(Judge(kinds_, around=gates, rulebook=rulebook), [one_manifest.value for one_manifest in around])
     for objects in runs:

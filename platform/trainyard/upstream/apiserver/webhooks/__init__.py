@@ -87,13 +87,20 @@ ADMISSION: dict[Key, Hooks] = {
 }
 """By group and kind: which project's webhooks judge it, and the function below this package."""
 
-RECONCILE: dict[Key, Hooks] = {
+_REFUSED: dict[Key, Hooks] = {
     _APP_WRAPPER: (("appwrapper", "appwrapper:reconcile"),),
     (_RAY, "RayCluster"): (("kuberay", "kuberay:check_cluster"),),
     (_RAY, "RayJob"): (("kuberay", "kuberay:check_job"),),
     (_RAY, "RayService"): (("kuberay", "kuberay:check_service"),),
+    (_RAY, "RayCronJob"): (("kuberay", "kuberay:check_cron_job"),),
     ("kubeflow.org", "MPIJob"): (("mpi-operator", "mpi_operator:reconcile"),),
     **dict.fromkeys(_KUBEFLOW_JOBS, (("training-operator", "training_operator:reconcile"),)),
+}
+_COUNTED = (("kueue", "kueue.podsets:check_count"),)
+RECONCILE: dict[Key, Hooks] = {
+    **_REFUSED,
+    **{key: (*_REFUSED.get(key, ()), *_COUNTED) for key in _QUEUED if key[0] != _RAY},
+    (_TRAINER, "TrainJob"): (("kueue", "kueue.trainjob:check_count"),),
 }
 """By group and kind: which project's controller refuses it after admission, and the function below this package."""
 
@@ -116,6 +123,17 @@ DEFAULTS: dict[Key, Hooks] = {
 
 _READ = {(_KUEUE, "Workload"): (("kueue", ""),)}
 """Kinds that a webhook is asked to change and leaves as they are."""
+_NAMES = {
+    "volcano.jobs:check": "/jobs/validate",
+    "volcano.jobs:default": "/jobs/mutate",
+    "volcano.queues:check_cron_job": "/cronjobs/validate",
+    "volcano.queues:check_hyper_node": "/hypernodes/validate",
+    "volcano.queues:check_pod_group": "/podgroups/validate",
+    "volcano.queues:check_queue": "/queues/validate",
+    "volcano.queues:default_queue": "/queues/mutate",
+    "lws:check_roles": "disaggregatedset",
+}
+"""Webhooks that an installation may leave out, by function, each with its name among the gates that are off."""
 _EXEMPT = {"kueue": frozenset({"kube-system", "kueue-system"}), "volcano": frozenset({"kube-system", "volcano-system"})}
 """Namespaces that a project's webhooks leave alone."""
 _UPDATERS = frozenset({"lws"})
@@ -148,6 +166,7 @@ def default(
     hooks = [
         (project, _found(entry))
         for project, entry in DEFAULTS.get((kind.group, kind.kind), ())
+        if _NAMES.get(entry) not in around.gates.off
         if project in projects and not (kind.namespaced and namespace in _EXEMPT.get(project, ()))
         if old is None or project in _UPDATERS
     ]
@@ -232,4 +251,5 @@ def _run(
     for project, entry in registry.get((kind.group, kind.kind), ()):
         if project not in projects or (kind.namespaced and review.namespace in _EXEMPT.get(project, ())):
             continue
-        yield from _found(entry)(review)
+        left_out = _NAMES.get(entry) in review.around.gates.off
+        yield from (replace(problem, warns=True) if left_out else problem for problem in _found(entry)(review))

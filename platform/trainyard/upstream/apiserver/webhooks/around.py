@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from trainyard.base.versions import order
+from trainyard.base.versions import is_since
 from trainyard.upstream.apiserver.catalog.served import Kind
 from trainyard.upstream.apiserver.core.shapes import EMPTY, Object, child, inner, text
+from trainyard.upstream.apiserver.gates import Gates
 from trainyard.upstream.apiserver.problems import UNKNOWN, Path, Problem, Rule
 
 CONSULTED = frozenset(
@@ -32,8 +33,8 @@ class Around:
     objects: tuple[Object, ...] = ()
     complete: bool = False
     """Whether nothing else exists, so that a name that is not found is wrong."""
-    gates: frozenset[str] = frozenset()
-    """Feature gates that are on, although the release has them off."""
+    gates: Gates = field(default_factory=Gates)
+    """Feature gates whose state somebody said."""
 
     @cached_property
     def _index(self) -> dict[tuple[str, str], list[Object]]:
@@ -82,10 +83,14 @@ class Review:
         `firsts` are the first releases with it, one for each line of patches that got it, the oldest first.
         """
         said = self.releases.get(project)
-        if not said:
-            return True
-        lines = {order(first)[:2]: order(first) for first in firsts}
-        return order(said) >= lines.get(order(said)[:2], order(firsts[0]))
+        return not said or is_since(said, *firsts)
+
+    def enabled(self, gate: str, project: str, *firsts: str) -> bool:
+        """Whether a feature gate is on: somebody said so, or it is on since the first of these releases.
+
+        Without such releases it is off by default.
+        """
+        return self.around.gates.enabled(gate, default=bool(firsts) and self.since(project, *firsts))
 
     @property
     def name(self) -> str:

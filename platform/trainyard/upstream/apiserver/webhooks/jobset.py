@@ -13,6 +13,7 @@ from copy import deepcopy
 from trainyard.base.labels import QUEUE
 from trainyard.upstream.apiserver.core.equality import differs
 from trainyard.upstream.apiserver.core.shapes import EMPTY, Object, child, count, each, flag, inner, number, text, texts
+from trainyard.upstream.apiserver.gates import OFF, Gates
 from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 from trainyard.upstream.apiserver.webhooks.around import Review, labels_of
@@ -33,7 +34,6 @@ _REASONS = (
     "MaxFailedIndexesExceeded",
     "PodFailurePolicy",
 )
-OFF = "the {} feature gate is off; --feature-gates says what is on"
 _GATED_ACTIONS = ("RestartJob", "RestartJobAndIgnoreMaxRestarts")
 _rule_name = re.compile("[A-Za-z](?:[A-Za-z0-9_,:]*[A-Za-z0-9_])?").fullmatch
 _POD_SUFFIX = "-abcde"
@@ -148,7 +148,7 @@ def _check_targets(policy: Object, path: Path, known: set[str]) -> Iterator[Prob
             yield RULE.missing((*path, "targetReplicatedJobs", index), name, "must be the name of a replicated job")
 
 
-def _check_failure_policy(policy: Object, known: set[str], gates: frozenset[str]) -> Iterator[Problem]:
+def _check_failure_policy(policy: Object, known: set[str], gates: Gates) -> Iterator[Problem]:
     path: Path = ("spec", "failurePolicy")
     if policy.get("restartStrategy") == "InPlaceRestart" and "InPlaceRestart" not in gates:
         yield RULE.forbidden((*path, "restartStrategy"), OFF.format("InPlaceRestart"))

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import yaml
 
+from trainyard.upstream.apiserver.core.schedules import parse_schedule
 from trainyard.upstream.apiserver.core.shapes import Object, child, count, each, flag, inner, number, text
+from trainyard.upstream.apiserver.core.timezones import is_zone
+from trainyard.upstream.apiserver.gates import OFF
 from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 from trainyard.upstream.apiserver.webhooks import golang
@@ -21,9 +25,14 @@ RULE = Rule(
     title="A RayCluster, RayJob or RayService passes the checks of KubeRay.",
     fix="add the field that the message names, or remove one of the two fields that exclude each other",
     why="KubeRay's controller refuses the object and never starts its pods",
+    may_warn=True,
 )
 
+_CRON = "RayCronJob"
+_CRON_NAME = 36
+_SCHEDULE: Path = ("spec", "schedule")
 _CLUSTER_NAME = 53
+_DELETION = "RayJobDeletionPolicy"
 _OWNER_NAME = 47
 _RESOURCES = ("num-cpus", "num-gpus", "memory", "resources")
 _FAULT_TOLERANT = "ray.io/ft-enabled"
@@ -58,7 +67,7 @@ def check_job(review: Review) -> Iterator[Problem]:
     suspend, shuts_down = flag(spec, "suspend"), flag(spec, "shutdownAfterJobFinishes")
     if suspend and not shuts_down:
         yield RULE.forbidden(("spec", "suspend"), "needs shutdownAfterJobFinishes")
-    yield from check_deletion(spec, RULE)
+    yield from check_deletion(spec, RULE, gated=_deletes(review))
     selector, cluster = inner(spec, "clusterSelector"), child(spec, "rayClusterSpec")
     if suspend and selector:
         yield RULE.forbidden(("spec", "suspend"), "a job with a clusterSelector cannot be suspended")
@@ -83,6 +92,27 @@ def check_job(review: Review) -> Iterator[Problem]:
         yield RULE.invalid(("spec", "backoffLimit"), backoff, "must be greater than or equal to 0")
 
 
+def check_cron_job(review: Review) -> Iterator[Problem]:
+    """Yield why KubeRay would make no RayJobs of a RayCronJob, whose controller needs a gate.
+
+    Who writes one has turned the gate on, as a rule, so that it is a warning where nobody said so.
+    """
+    if _CRON not in review.around.gates:
+        yield replace(RULE.forbidden(("spec",), OFF.format(_CRON)), warns=True)
+    if review.since("kuberay", SINCE):
+        if names.size(review.name) > _CRON_NAME:
+            yield RULE.too_long(("metadata", "name"), _CRON_NAME)
+        if "TZ" in text(review.spec, "schedule"):
+            yield RULE.invalid(_SCHEDULE, review.spec["schedule"], "cannot name a time zone; use timeZone")
+        if (zone := review.spec.get("timeZone")) is not None and not (zone and is_zone(str(zone))):
+            yield RULE.invalid(("spec", "timeZone"), zone, "must be a time zone such as Europe/Berlin")
+    if detail := parse_schedule(text(review.spec, "schedule")):
+        yield RULE.invalid(_SCHEDULE, review.spec.get("schedule"), detail)
+    job: Object = {**review.value, "metadata": {}, "spec": inner(review.spec, "jobTemplate")}
+    for problem in check_job(replace(review, value=job)):
+        yield replace(problem, path=("spec", "jobTemplate", *problem.path[1:]))
+
+
 def check_service(review: Review) -> Iterator[Problem]:
     """Yield why a RayService would get no cluster."""
     yield from _check_name(review.name, _OWNER_NAME)
@@ -101,8 +131,13 @@ def check_service(review: Review) -> Iterator[Problem]:
     delay = number(review.spec, "rayClusterDeletionDelaySeconds")
     if delay is not None and delay < 0:
         yield RULE.invalid(("spec", "rayClusterDeletionDelaySeconds"), delay, "must be greater than or equal to 0")
-    if review.since("kuberay", SINCE):
+    if review.enabled("RayServiceIncrementalUpgrade", "kuberay", SINCE):
         yield from check_upgrade(review.spec, RULE)
+
+
+def _deletes(review: Review) -> bool:
+    """Whether groups may be suspended and clusters deleted by rules, for which there is a gate."""
+    return review.enabled(_DELETION, "kuberay", "1.6.0")
 
 
 def _check_name(name: str, limit: int) -> Iterator[Problem]:
@@ -134,6 +169,8 @@ def _check_spec(spec: Object, review: Review, path: Path) -> Iterator[Problem]:
             yield RULE.invalid((*at, "idleTimeoutSeconds"), idle, "must be greater than or equal to 0")
         elif idle is not None and not v2 and environment.get(_V2) not in _ON:
             yield RULE.forbidden((*at, "idleTimeoutSeconds"), "needs autoscalerOptions.version v2")
+        if flag(group, "suspend") and not _deletes(review):
+            yield RULE.forbidden((*at, "suspend"), OFF.format(_DELETION))
         if scales and flag(group, "suspend"):
             yield RULE.forbidden((*at, "suspend"), "a group of a cluster that scales itself cannot be suspended")
     yield from _check_tolerance(spec, review.value, environment, path)

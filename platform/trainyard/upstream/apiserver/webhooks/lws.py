@@ -22,6 +22,7 @@ ROLES = Rule(
     "lws v0.10.0 pkg/webhooks/disaggregatedset/disaggregatedset_webhook.go",
     title="A DisaggregatedSet passes the checks of its webhook.",
     fix="use the strategy RollingUpdate; remove or correct the field that the message names",
+    may_warn=True,
 )
 
 _INT32 = 2**31 - 1

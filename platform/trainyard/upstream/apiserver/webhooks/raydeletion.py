@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from trainyard.upstream.apiserver.core.shapes import Object, child, each, flag, inner, number, text
+from trainyard.upstream.apiserver.gates import OFF
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 
 _ORDER = ("DeleteWorkers", "DeleteCluster", "DeleteSelf")
 _PATH: Path = ("spec", "deletionStrategy")
 
 
-def check_deletion(spec: Object, rule: Rule) -> Iterator[Problem]:
-    """Yield contradictions in how a RayJob is cleaned up."""
+def check_deletion(spec: Object, rule: Rule, *, gated: bool = True) -> Iterator[Problem]:
+    """Yield contradictions in how a RayJob is cleaned up; `gated` says whether the gate of strategies is on."""
     shuts_down, ttl = flag(spec, "shutdownAfterJobFinishes"), number(spec, "ttlSecondsAfterFinished") or 0
     if ttl < 0:
         yield rule.invalid(("spec", "ttlSecondsAfterFinished"), ttl, "must be greater than or equal to 0")
@@ -20,6 +21,9 @@ def check_deletion(spec: Object, rule: Rule) -> Iterator[Problem]:
         yield rule.forbidden(("spec", "ttlSecondsAfterFinished"), "needs shutdownAfterJobFinishes")
     strategy = child(spec, "deletionStrategy")
     if strategy is None:
+        return
+    if not gated:
+        yield rule.forbidden(_PATH, OFF.format("RayJobDeletionPolicy"))
         return
     rules = each(strategy, "deletionRules")
     legacy = [child(strategy, field) for field in ("onSuccess", "onFailure")]

@@ -1,6 +1,6 @@
 """What KubeRay 1.7 refuses beyond 1.6: priorities, storage of the GCS, the autoscaler's command, steps of an upgrade.
 
-Fields behind gates that are off by default are refused; what they may say where a gate is on is not judged.
+Fields behind gates are refused while these are off; `raygated` says what they may be where one is on.
 
 Source: kuberay v1.7.0 ray-operator/controllers/ray/utils/validation.go, pkg/features/features.go.
 """
@@ -11,17 +11,18 @@ import re
 from collections.abc import Iterator, Mapping
 
 from trainyard.upstream.apiserver.core.shapes import Object, child, each, flag, inner, number, text
+from trainyard.upstream.apiserver.gates import OFF, Gates
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
+from trainyard.upstream.apiserver.webhooks import raygated
 
 SINCE = "1.7.0"
 
-_OFF = "the {} feature gate is off; --feature-gates says what is on"
 _GATED = {
-    "historyServerOptions": "RayClusterHistoryServer",
-    "networkPolicy": "RayClusterNetworkPolicy",
-    "tlsOptions": "RayClusterMTLS",
+    "historyServerOptions": ("RayClusterHistoryServer", raygated.check_history),
+    "networkPolicy": ("RayClusterNetworkPolicy", raygated.check_network),
+    "tlsOptions": ("RayClusterMTLS", raygated.check_tls),
 }
-"""Fields of a cluster that need a gate."""
+"""Fields of a cluster that need a gate, and what is looked at where it is on."""
 _EMBEDDED = "GCSFaultToleranceEmbeddedStorage"
 _COMMAND = "KUBERAY_GEN_AUTOSCALER_START_CMD"
 _V2 = "RAY_enable_autoscaler_v2"
@@ -38,31 +39,36 @@ def version_of(written: str) -> tuple[int, ...] | None:
 
 
 def check_options(
-    spec: Object, environment: Mapping[str, object], path: Path, rule: Rule, gates: frozenset[str]
+    spec: Object, environment: Mapping[str, object], path: Path, rule: Rule, gates: Gates
 ) -> Iterator[Problem]:
     """Yield the fields that a cluster may not have since 1.7; `environment` is that of the head's Ray container."""
-    for field, gate in _GATED.items():
+    for field, (gate, looks) in _GATED.items():
         if spec.get(field) is not None and gate not in gates:
-            yield rule.forbidden((*path, field), _OFF.format(gate))
+            yield rule.forbidden((*path, field), OFF.format(gate))
+        else:
+            yield from looks(spec, path, rule)
     options = inner(spec, "autoscalerOptions")
     for index, variable in each(options, "env"):
         if text(variable, "name") == _COMMAND:
             yield rule.forbidden((*path, "autoscalerOptions", "env", index), f"{_COMMAND} is set by KubeRay; remove it")
-    yield from _check_storage(child(spec, "gcsFaultToleranceOptions"), path, rule, gates)
+    yield from _check_storage(spec, path, rule, gates)
     v2 = text(options, "version") == "v2" or environment.get(_V2) in _ON
     for index, group in each(spec, "workerGroupSpecs"):
         if number(group, "priority"):
             yield from _check_priority(group, spec, (*path, "workerGroupSpecs", index, "priority"), rule, v2=v2)
 
 
-def _check_storage(options: Object | None, path: Path, rule: Rule, gates: frozenset[str]) -> Iterator[Problem]:
+def _check_storage(spec: Object, path: Path, rule: Rule, gates: Gates) -> Iterator[Problem]:
     """Yield storage that the backend does not use: Redis, the default, keeps its own."""
+    options = child(spec, "gcsFaultToleranceOptions")
     if options is None:
         return
     at: Path = (*path, "gcsFaultToleranceOptions")
     if text(options, "backend") == "rocksdb":
         if _EMBEDDED not in gates:
-            yield rule.forbidden((*at, "backend"), _OFF.format(_EMBEDDED))
+            yield rule.forbidden((*at, "backend"), OFF.format(_EMBEDDED))
+        else:
+            yield from raygated.check_storage(options, inner(spec, "headGroupSpec", "template", "spec"), path, rule)
     elif options.get("storage") is not None:
         yield rule.forbidden((*at, "storage"), "is for the backend rocksdb alone; remove it")
 
@@ -77,7 +83,7 @@ def _check_priority(group: Object, spec: Object, at: Path, rule: Rule, *, v2: bo
 
 
 def check_upgrade(spec: Object, rule: Rule) -> Iterator[Problem]:
-    """Yield the problems of a RayService whose new cluster takes over step by step, which is on since 1.7."""
+    """Yield the problems of a RayService whose new cluster takes over step by step, for which there is a gate."""
     strategy = inner(spec, "upgradeStrategy")
     if text(strategy, "type") != _INCREMENTAL:
         return

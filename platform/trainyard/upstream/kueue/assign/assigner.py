@@ -54,7 +54,11 @@ class Assigner:
     def assign(self, counts: Sequence[int] | None = None) -> Assignment:
         """Return the assignment that the Workload would get, with fewer pods where counts say so."""
         pending, queue = self.pending, self.queue
-        assignment = Assignment(Progress([], queue.generation, self.cycle, pending.shape))
+        assignment = Assignment(
+            Progress([], queue.generation, self.cycle, pending.shape),
+            binds=self.rules.gates.errors_bind,
+            one_flavor=self.rules.gates.one_flavor,
+        )
         for members in self._groups(counts):
             if not self._assign_group(members, assignment):
                 break
@@ -246,13 +250,13 @@ class Assigner:
 
     def _mismatch(self, name: str, members: list[int], group: ResourceGroup) -> str | None:
         """Return why the pods cannot use a flavor, whatever its quota."""
-        flavor = self.rules.flavors.get(name)
+        flavor, gates = self.rules.flavors.get(name), self.rules.gates
         if flavor is None:
             return f"flavor {name} not found"
         for index in members:
             pod_set, wanted = self.pending.workload.pod_sets[index], self.pending.sets[index]
-            if self.rules.gates["TopologyAwareScheduling"]:
-                reason = unsuited_reason(pod_set, wanted, flavor, self.queue, group)
+            if gates["TopologyAwareScheduling"]:
+                reason = unsuited_reason(pod_set, wanted, flavor, self.queue, None if gates.one_flavor else group)
                 if reason is not None:
                     return reason
             if (index, name) not in self.pending.matched:

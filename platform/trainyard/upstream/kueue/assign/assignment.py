@@ -87,6 +87,10 @@ class Assignment:
     usage: dict[FlavorResource, int] = field(default_factory=dict)
     reason: str = ""
     known: Mode | None = None
+    binds: bool = True
+    """Whether an error in asking for places makes it not fit; older releases admit it without places."""
+    one_flavor: bool = False
+    """Whether pods with places get one flavor for all resources, and not only one with a topology."""
 
     def append(self, assigned: SetAssignment) -> None:
         """Add a pod set, and what it uses."""
@@ -120,9 +124,10 @@ class Assignment:
             self.known = mode
 
     def fail(self, name: str, error: str) -> None:
-        """Note an error of a pod set."""
+        """Note an error of a pod set; where it does not bind, all is as good as it was."""
+        before = self.mode
         self.of(name).error = error
-        self.known = None
+        self.known = None if self.binds else before
 
     def message(self) -> str:
         """Write what is against it, as Kueue does; an error silences all else."""

@@ -31,16 +31,19 @@ def requests_topology(pod_set: PodSet, queue: QueueState) -> bool:
 
 
 def unsuited_reason(
-    pod_set: PodSet, wanted: WantedSet, flavor: ResourceFlavor, queue: QueueState, group: ResourceGroup
+    pod_set: PodSet, wanted: WantedSet, flavor: ResourceFlavor, queue: QueueState, group: ResourceGroup | None
 ) -> str | None:
-    """Return why a flavor with or without topology does not suit the pods."""
+    """Return why a flavor with or without topology does not suit the pods.
+
+    Of a `group` that has nothing that the pods request, a flavor without topology suits too; without one, none does.
+    """
     name = f'Flavor "{flavor.name}"'
     if not requests_topology(pod_set, queue):
         return f"{name} supports only TopologyAwareScheduling" if flavor.topology is not None else None
     if not pod_set.explicit:
         return None
     if flavor.topology is None:
-        overlap = any(resource in group.covered for resource in wanted.pod)
+        overlap = group is None or any(resource in group.covered for resource in wanted.pod)
         return f"{name} does not support TopologyAwareScheduling" if overlap else None
     places = queue.places.get(flavor.name)
     if places is None:
@@ -62,7 +65,7 @@ def placements_wanted(assignment: Assignment, pending: Pending, queue: QueueStat
             domain.values[-1] for domain in assigned.placement.domains
         }:
             continue
-        flavor, error = _flavor(assigned, queue)
+        flavor, error = _flavor(assigned, queue, one=assignment.one_flavor)
         if flavor is None:
             assignment.fail(pod_set.name, error)
         elif queue.multikueue or (not pending.reserved and flavor in queue.provisioned):
@@ -79,10 +82,13 @@ def placements_wanted(assignment: Assignment, pending: Pending, queue: QueueStat
     return found
 
 
-def _flavor(assigned: SetAssignment, queue: QueueState) -> tuple[str | None, str]:
+def _flavor(assigned: SetAssignment, queue: QueueState, *, one: bool) -> tuple[str | None, str]:
     if not queue.places:
         return None, NOTHING_KNOWN
-    flavors = sorted({choice.flavor for choice in assigned.flavors.values()} & queue.places.keys())
+    every = {choice.flavor for choice in assigned.flavors.values()}
+    if one and len(every) > 1:
+        return None, SEVERAL + ", ".join(sorted(every))
+    flavors = sorted(every & queue.places.keys())
     if len(flavors) == 1:
         return flavors[0], ""
     return None, SEVERAL + ", ".join(flavors) if flavors else NO_TOPOLOGY

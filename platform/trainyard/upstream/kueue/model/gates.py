@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from trainyard.base.versions import order
+from trainyard.base.versions import is_since, order
 
 RELEASE = "0.19.2"
 """The release whose decisions are restated here."""
@@ -34,8 +34,7 @@ LATER = {
         {
             *("ElasticJobsViaWorkloadSlices", "FlavorFungibilityPreserveScanProgress", "KueueDRAIntegration"),
             *("KueueDRARejectWorkloadsWhenDRADisabled", "SchedulingEquivalenceHashing"),
-            *("TASHandleOverlappingFlavors", "TASValidateWorkloadSliceSize"),
-            *("WorkloadValidateResourcesAreNonNegative", "WorkloadValidationForPodSetMetadata"),
+            "TASHandleOverlappingFlavors",
         }
     ),
     "0.19": frozenset(
@@ -46,6 +45,18 @@ LATER = {
     ),
 }
 """Gates that are on since a minor release, and off or unknown before it (v0.17.8, v0.18.6 and v0.19.2 of the same)."""
+
+PATCHED = {
+    **dict.fromkeys(
+        (
+            *("LWSImmutableGroupSize", "TASValidateWorkloadSliceSize"),
+            *("WorkloadValidateResourcesAreNonNegative", "WorkloadValidationForPodSetMetadata"),
+        ),
+        ("0.18.5", "0.19.1"),
+    ),
+    "ValidateRayAndSparkJobUpdates": ("0.18.6", "0.19.2"),
+}
+"""Gates that patches brought, on since the first: those patches by line (the same files of all tags since 0.16)."""
 
 OFF = frozenset(
     {
@@ -79,6 +90,13 @@ OWN_KEYS = {(0, 16): None, (0, 17): "0.17.8", (0, 18): "0.18.6"}
 """By minor release, the patch since which a flavor's own label keys alone count; None: none has it (kueue #12449)."""
 
 
+ONE_TOPOLOGY = "0.16.3"
+"""The release since which one flavor with a topology has others beside it (tas_flavorassigner.go onlyTASFlavor)."""
+
+ERRORS_BIND = ("0.17.5", "0.18.1", "0.19.0")
+"""Releases by line since which errors in asking for places count (the same file of all tags, psError)."""
+
+
 class Gates(Mapping[str, bool]):
     """Gates by name; what is not set has its release's default, and a gate that is not listed here is off."""
 
@@ -87,6 +105,7 @@ class Gates(Mapping[str, bool]):
         self.release = release
         later = {gate: order(release) >= order(minor) for minor, gates in LATER.items() for gate in gates}
         on = {gate: order(release) >= order(BEGUN.get(gate, "0")) for gate in ON}
+        on |= {gate: is_since(release, *firsts) for gate, firsts in PATCHED.items()}
         self._all = {**on, **later, **dict.fromkeys(OFF, False), **(given or {})}
 
     @property
@@ -94,7 +113,8 @@ class Gates(Mapping[str, bool]):
         """The gates of those listed here that the release has, whatever their default."""
         later = {gate: minor for minor, gates in LATER.items() for gate in gates}
         begun = {**later, **BEGUN}
-        return frozenset(gate for gate in self if order(self.release) >= order(begun.get(gate, "0")))
+        there = {gate: is_since(self.release, *PATCHED[gate]) for gate in PATCHED}
+        return frozenset(gate for gate in self if there.get(gate, order(self.release) >= order(begun.get(gate, "0"))))
 
     @property
     def own_keys(self) -> bool:
@@ -104,6 +124,16 @@ class Gates(Mapping[str, bool]):
         """
         since = OWN_KEYS.get(order(self.release)[:2], "0")
         return since is not None and order(self.release) >= order(since)
+
+    @property
+    def one_flavor(self) -> bool:
+        """Whether pods with places get one flavor for all that they request, also of resources without topologies."""
+        return not is_since(self.release, ONE_TOPOLOGY)
+
+    @property
+    def errors_bind(self) -> bool:
+        """Whether a Workload of which no places can be asked for is not admitted."""
+        return is_since(self.release, *ERRORS_BIND)
 
     def __getitem__(self, name: str) -> bool:
         return self._all.get(name, False)

@@ -9,7 +9,7 @@ from trainyard.upstream.apiserver.core.shapes import Object, inner, number
 from trainyard.upstream.apiserver.problems import Problem, Rule
 from trainyard.upstream.apiserver.webhooks import golang
 from trainyard.upstream.apiserver.webhooks.around import Review, annotations_of
-from trainyard.upstream.apiserver.webhooks.kueue import labels, podsets, suspend, topology
+from trainyard.upstream.apiserver.webhooks.kueue import gates, labels, podsets, suspend, topology
 from trainyard.upstream.workloads import carrier_of, pods_of_job
 from trainyard.upstream.workloads.integration import Integration
 
@@ -34,9 +34,7 @@ def check(review: Review) -> Iterator[Problem]:
         yield from check_create(review, integration)
     if review.old is not None:
         yield from check_update(review, integration)
-    yield from topology.check_pod_sets(
-        podsets.of(review.value), grouped=integration.grouped, layered=topology.layered(review)
-    )
+    yield from topology.check_pod_sets(podsets.of(review.value), review, grouped=integration.grouped)
     if review.value.get("kind") == "Job":
         yield from _check_batch(review)
 
@@ -81,7 +79,7 @@ def _check_batch(review: Review) -> Iterator[Problem]:
         yield from _check_minimum(review.value, str(found[MIN_PARALLELISM]))
     if EQUAL in found:
         yield from _check_equal(spec, str(found[EQUAL]))
-    yield from _check_elastic_topology(review.value)
+    yield from _check_elastic_topology(review)
     if review.old is None:
         return
     was, now = suspend.before(review), suspend.now(review)
@@ -122,10 +120,10 @@ def _check_equal(spec: Object, written: str) -> Iterator[Problem]:
         yield BATCH.invalid(("spec", "completions"), spec.get("completions"), detail)
 
 
-def _check_elastic_topology(value: Object) -> Iterator[Problem]:
-    if not labels.elastic(value):
+def _check_elastic_topology(review: Review) -> Iterator[Problem]:
+    if not (labels.resizes(review) and gates.enabled(review, "TopologyAwareScheduling")):
         return
-    for pod_set in podsets.of(value):
+    for pod_set in podsets.of(review.value):
         for key in (topology.REQUIRED, topology.PREFERRED):
             if key in pod_set.annotations:
                 yield BATCH.forbidden((*pod_set.path, "annotations", key), "not supported with elastic jobs")

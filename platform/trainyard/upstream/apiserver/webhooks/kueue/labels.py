@@ -10,6 +10,7 @@ from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 from trainyard.upstream.apiserver.webhooks import golang
 from trainyard.upstream.apiserver.webhooks.around import Around, Review, annotations_of, labels_of, metadata_of
+from trainyard.upstream.apiserver.webhooks.kueue import gates
 
 JOB = Rule(
     "webhook/kueue-job",
@@ -28,8 +29,6 @@ PREBUILT = "kueue.x-k8s.io/prebuilt-workload-name"
 MAX_TIME = "kueue.x-k8s.io/max-exec-time-seconds"
 PRIORITY = "kueue.x-k8s.io/priority-class"
 GATED_BY = "kueue.x-k8s.io/admission-gated-by"
-GATED_SINCE = "0.19.0"
-"""The release since which AdmissionGatedBy is on (pkg/features/kube_features.go)."""
 
 _GATE_BYTES = 63
 _IMMUTABLE = "field is immutable"
@@ -62,6 +61,11 @@ def has_default_queue(value: Object, around: Around) -> bool:
 def elastic(value: Object) -> bool:
     """Whether the object asks to be resized while it runs."""
     return annotations_of(value).get(ELASTIC) == "true"
+
+
+def resizes(review: Review) -> bool:
+    """Whether Kueue treats the object as one to resize, for which it has a gate."""
+    return elastic(review.value) and gates.enabled(review, "ElasticJobsViaWorkloadSlices")
 
 
 def prebuilt_of(value: Object) -> tuple[str, Path]:
@@ -110,9 +114,9 @@ def check_elastic(value: Object, *, supported: bool) -> Iterator[Problem]:
 def check_gates(review: Review) -> Iterator[Problem]:
     """Yield admission gates that are empty, twice there, or no `domain/path` of at most 63 bytes.
 
-    Before 0.19 the gate AdmissionGatedBy is off, and nobody reads them.
+    Without the gate AdmissionGatedBy, which is off before 0.19, nobody reads them.
     """
-    if not review.since("kueue", GATED_SINCE):
+    if not gates.enabled(review, "AdmissionGatedBy"):
         return
     written = str(annotations_of(review.value).get(GATED_BY) or "")
     path = annotation_path(GATED_BY)
@@ -132,7 +136,7 @@ def check_gates(review: Review) -> Iterator[Problem]:
 
 def check_gates_kept(review: Review) -> Iterator[Problem]:
     """Yield gates added after creation; they may only be taken away."""
-    if review.old is None or not review.since("kueue", GATED_SINCE):
+    if review.old is None or not gates.enabled(review, "AdmissionGatedBy"):
         return
     before = str(annotations_of(review.old).get(GATED_BY) or "")
     now = str(annotations_of(review.value).get(GATED_BY) or "")

@@ -8,8 +8,7 @@ from trainyard.upstream.apiserver.core.equality import check_immutable
 from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Problem, Rule
 from trainyard.upstream.apiserver.webhooks.around import Review
-from trainyard.upstream.apiserver.webhooks.kueue import labels
-from trainyard.upstream.kueue.model.gates import RELEASE, Gates
+from trainyard.upstream.apiserver.webhooks.kueue import gates, labels
 from trainyard.upstream.kueue.webhooks import Fault, cluster_queue_faults, cohort_faults, flavor_faults, workload_faults
 from trainyard.upstream.kueue.webhooks.labels import MOST_OF_ANNOTATIONS
 
@@ -77,8 +76,7 @@ def check_flavor(review: Review) -> Iterator[Problem]:
 
 def check_workload(review: Review) -> Iterator[Problem]:
     """Yield the problems with a Workload that somebody writes by hand; its status is another endpoint's business."""
-    gates = Gates(dict.fromkeys(review.around.gates, True), review.releases.get("kueue") or RELEASE)
-    yield from problems(workload_faults(review.value, gates), WORKLOAD)
+    yield from problems(workload_faults(review.value, gates.of(review)), WORKLOAD)
     yield from labels.check_gates(review)
     yield from labels.check_gates_kept(review)
 

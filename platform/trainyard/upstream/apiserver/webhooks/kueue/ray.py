@@ -9,7 +9,7 @@ from trainyard.base.labels import ELASTIC, QUEUE
 from trainyard.upstream.apiserver.core.shapes import Object, below, child, count, each, flag, inner, text
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 from trainyard.upstream.apiserver.webhooks.around import Review, annotations_of, labels_of
-from trainyard.upstream.apiserver.webhooks.kueue import jobs, labels, podsets, topology
+from trainyard.upstream.apiserver.webhooks.kueue import gates, jobs, labels, podsets, topology
 from trainyard.upstream.workloads import carrier
 from trainyard.upstream.workloads.integration import OF_RAY
 
@@ -44,7 +44,8 @@ def check(review: Review) -> Iterator[Problem]:
     kind = str(review.value.get("kind"))
     queue = labels.queue_of(review.value, review.around) if review.old is None else labels_of(review.value).get(QUEUE)
     if review.old is not None:
-        if not queue and not labels_of(review.old).get(QUEUE):
+        managed_before = gates.enabled(review, "ValidateRayAndSparkJobUpdates") and labels_of(review.old).get(QUEUE)
+        if not queue and not managed_before:
             return
         yield from jobs.check_update(review, OF_RAY)
     if kind == "RayJob" and queue and not _judged(review.spec):
@@ -56,7 +57,7 @@ def check(review: Review) -> Iterator[Problem]:
         yield from _check_queued(review, kind)
     yield from _check_containers(review, kind)
     yield from jobs.check_create(review, OF_RAY)
-    yield from topology.check_pod_sets(_pod_sets(review.value, kind), grouped=True, layered=topology.layered(review))
+    yield from topology.check_pod_sets(_pod_sets(review.value, kind), review, grouped=True)
 
 
 def _judged(spec: Object) -> bool:
@@ -95,12 +96,12 @@ def _check_queued(review: Review, kind: str) -> Iterator[Problem]:
         detail = "a job managed by Kueue must delete its cluster after finishing"
         yield rule.invalid(("spec", "shutdownAfterJobFinishes"), False, detail)  # the value shown
     if flag(spec, "enableInTreeAutoscaling"):
-        if not labels.elastic(review.value):
+        if not labels.resizes(review):
             detail = f"a queued cluster may scale itself only with {ELASTIC}: 'true'"
             yield rule.invalid((*path, "enableInTreeAutoscaling"), True, detail)  # the value shown
         elif kind == "RayCluster" and text(spec, "managedBy") == "kueue.x-k8s.io/multikueue":
             yield rule.forbidden((*path, "enableInTreeAutoscaling"), "MultiKueue does not support autoscaling")
-    if kind == "RayCluster" and review.old is not None and labels.elastic(review.value):
+    if kind == "RayCluster" and review.old is not None and labels.resizes(review):
         yield from _check_elastic(spec)
     groups = each(spec, "workerGroupSpecs")
     most = podsets.most(review)

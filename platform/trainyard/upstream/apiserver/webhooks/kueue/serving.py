@@ -12,7 +12,7 @@ from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 from trainyard.upstream.apiserver.webhooks import golang
 from trainyard.upstream.apiserver.webhooks.around import Review, annotations_of, labels_of
-from trainyard.upstream.apiserver.webhooks.kueue import labels, podsets, topology
+from trainyard.upstream.apiserver.webhooks.kueue import gates, labels, podsets, topology
 
 STATEFUL = Rule(
     "webhook/kueue-stateful-set",
@@ -83,7 +83,7 @@ def check_lws(review: Review) -> Iterator[Problem]:
     yield from _check_labels(review)
     if _replicas(review.spec) > _MOST_REPLICAS:
         yield LWS.invalid(("spec", "replicas"), review.spec["replicas"], f"must be at most {_MOST_REPLICAS}")
-    yield from topology.check_pod_sets(podsets.of(review.value), grouped=True, layered=topology.layered(review))
+    yield from topology.check_pod_sets(podsets.of(review.value), review, grouped=True)
     if review.old is None:
         return
     yield from _check_kept(review)
@@ -97,7 +97,8 @@ def check_lws(review: Review) -> Iterator[Problem]:
             yield LWS.invalid((*at, part), new, "field is immutable")
         elif new is not None and old is not None:
             yield from _check_shape(inner(new, "spec"), inner(old, "spec"), (*at, part, "spec"), LWS)
-    if (number(now, "size") or 1) != (number(before, "size") or 1):
+    kept = gates.enabled(review, "LWSImmutableGroupSize")
+    if kept and (number(now, "size") or 1) != (number(before, "size") or 1):
         yield LWS.invalid((*at, "size"), now.get("size"), "field is immutable")
 
 
@@ -115,9 +116,9 @@ def default_pod(review: Review) -> None:
         return
     if not parent:
         metadata["labels"] = {**labels_of(value), _MANAGED: "true"}
-    gates = spec.get("schedulingGates") or []
-    if isinstance(gates, list) and _GATE not in [gate.get("name") for gate in gates if isinstance(gate, dict)]:
-        spec["schedulingGates"] = [*gates, {"name": _GATE}]
+    held = spec.get("schedulingGates") or []
+    if isinstance(held, list) and _GATE not in [gate.get("name") for gate in held if isinstance(gate, dict)]:
+        spec["schedulingGates"] = [*held, {"name": _GATE}]
 
 
 def check_pod(review: Review) -> Iterator[Problem]:
@@ -145,7 +146,7 @@ def check_pod(review: Review) -> Iterator[Problem]:
     elif _TOTAL in found:
         yield POD.required(path, f"set both {_GROUP} and {_TOTAL}, or neither")
     pods = topology.PodSet("main", inner(value, "metadata"), ("metadata",))
-    yield from topology.check_request(pods, layered=topology.layered(review))
+    yield from topology.check_pod_sets([pods], review, grouped=False)
     prebuilt, where = labels.prebuilt_of(value)
     if group and prebuilt and group != prebuilt:
         yield POD.invalid(where, prebuilt, "must be the name of the pod group")

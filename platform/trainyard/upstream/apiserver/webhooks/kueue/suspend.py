@@ -11,7 +11,7 @@ from trainyard.base.manifests import value_at
 from trainyard.upstream.apiserver.core.shapes import child, inner
 from trainyard.upstream.apiserver.problems import Path
 from trainyard.upstream.apiserver.webhooks.around import Review, annotations_of
-from trainyard.upstream.apiserver.webhooks.kueue import labels
+from trainyard.upstream.apiserver.webhooks.kueue import gates, labels
 from trainyard.upstream.apiserver.webhooks.kueue.topology import GROUP
 from trainyard.upstream.workloads import carrier_of
 
@@ -38,7 +38,7 @@ def _suspend(review: Review) -> None:
 
 def _is_gated(review: Review) -> bool:
     """Whether the webhook gates the pods of an elastic cluster."""
-    return review.value.get("kind") in ("RayCluster", "RayService") and labels.elastic(review.value)
+    return review.value.get("kind") in ("RayCluster", "RayService") and labels.resizes(review)
 
 
 def _is_counted_on(review: Review) -> bool:
@@ -46,6 +46,8 @@ def _is_counted_on(review: Review) -> bool:
     specs = inner(review.spec, "mpiReplicaSpecs")
     launcher, worker = child(specs, "Launcher"), child(specs, "Worker")
     if review.spec.get("runLauncherAsWorker") is not True or launcher is None or worker is None:
+        return False
+    if not gates.enabled(review, "TopologyAwareScheduling"):
         return False
     return GROUP not in inner(launcher, "template", "metadata", "annotations")
 

@@ -12,6 +12,7 @@ from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 from trainyard.upstream.apiserver.webhooks import golang
 from trainyard.upstream.apiserver.webhooks.around import Review
+from trainyard.upstream.apiserver.webhooks.kueue import gates
 
 TOPOLOGY = Rule(
     "webhook/topology-request",
@@ -47,15 +48,15 @@ class PodSet:
         return inner(self.metadata, "annotations")
 
 
-def layered(review: Review) -> bool:
-    """Whether slices may have layers, which Kueue's gate TASMultiLayerTopology allows since 0.19."""
-    return review.since("kueue", "0.19.0") or "TASMultiLayerTopology" in review.around.gates
+def check_pod_sets(pod_sets: Sequence[PodSet], review: Review, *, grouped: bool) -> Iterator[Problem]:
+    """Yield the problems with the annotations of a job's templates; `grouped` kinds place two sets together.
 
-
-def check_pod_sets(pod_sets: Sequence[PodSet], *, grouped: bool, layered: bool = True) -> Iterator[Problem]:
-    """Yield the problems with the annotations of a job's templates; `grouped` kinds place two sets together."""
+    They are looked at while Kueue's gate TopologyAwareScheduling is on.
+    """
+    if not gates.enabled(review, "TopologyAwareScheduling"):
+        return
     for pod_set in pod_sets:
-        yield from check_request(pod_set, layered=layered)
+        yield from check_request(pod_set, layered=gates.enabled(review, "TASMultiLayerTopology"))
     if grouped:
         yield from _check_groups(pod_sets)
 
@@ -78,7 +79,7 @@ def check_request(pod_set: PodSet, *, layered: bool = True) -> Iterator[Problem]
     if layered:
         yield from _check_layers(found, at, pod_set.count)
     elif LAYERS in found:
-        yield TOPOLOGY.forbidden((*at, LAYERS), "layers need Kueue 0.19, or its feature gate TASMultiLayerTopology")
+        yield TOPOLOGY.forbidden((*at, LAYERS), "layers need the gate TASMultiLayerTopology, on since Kueue 0.19")
 
 
 def _check_group_name(found: Object, at: Path) -> Iterator[Problem]:

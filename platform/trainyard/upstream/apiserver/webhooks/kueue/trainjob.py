@@ -8,7 +8,7 @@ from trainyard.base.manifests import value_at
 from trainyard.upstream.apiserver.core.shapes import Object, child, inner, text
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 from trainyard.upstream.apiserver.webhooks.around import Review
-from trainyard.upstream.apiserver.webhooks.kueue import jobs, topology
+from trainyard.upstream.apiserver.webhooks.kueue import jobs, podsets, topology
 from trainyard.upstream.apiserver.webhooks.runtimes import ANCESTOR
 from trainyard.upstream.apiserver.webhooks.trainer import GROUP, jobs_of, patched_jobs, runtime_of
 from trainyard.upstream.workloads import carrier_of, written_object
@@ -37,9 +37,14 @@ def check(review: Review) -> Iterator[Problem]:
     if runtime is None:
         return
     yield from _check_panics(review.spec, runtime)
-    yield from topology.check_pod_sets(
-        [*_pod_sets(review.value, runtime)], grouped=False, layered=topology.layered(review)
-    )
+    yield from topology.check_pod_sets([*_pod_sets(review.value, runtime)], review, grouped=False)
+
+
+def check_count(review: Review) -> Iterator[Problem]:
+    """Yield a job with more pod sets than a Workload takes, where its runtime is known."""
+    runtime = runtime_of(review)
+    if runtime is not None:
+        yield from podsets.check_few(review, len([*_pod_sets(review.value, runtime)]))
 
 
 def _check_panics(spec: Object, runtime: Object) -> Iterator[Problem]:

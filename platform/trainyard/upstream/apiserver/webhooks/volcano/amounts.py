@@ -15,6 +15,7 @@ QUEUE = Rule(
     "volcano v1.15.1 pkg/webhooks/admission/queues/validate/validate_queue.go",
     title="A Volcano Queue has valid weights, amounts and a valid parent.",
     fix="keep guarantee at most deserved, deserved at most capability, and children at most their parent",
+    may_warn=True,
 )
 
 GROUP_OF_QUEUES = "scheduling.volcano.sh"

@@ -25,12 +25,14 @@ JOB = Rule(
     "volcano v1.15.1 pkg/webhooks/admission/jobs/validate/admit_job.go",
     title="A Volcano Job has tasks with unique names and valid counts.",
     fix="give each task its own name; keep minAvailable at or below the replicas",
+    may_warn=True,
 )
 VOLUMES = Rule(
     "webhook/volcano-volumes",
     "volcano v1.15.1 pkg/webhooks/admission/jobs/validate/util.go",
     title="Volumes of a Volcano Job have unique mount paths and one claim each.",
     fix="give each volume its own mountPath, and either volumeClaim or volumeClaimName",
+    may_warn=True,
 )
 
 _CORE, _CORE_SINCE_15 = "1.34", "1.35"

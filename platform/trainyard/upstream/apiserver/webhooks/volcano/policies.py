@@ -13,6 +13,7 @@ RULE = Rule(
     "volcano v1.14.1 pkg/webhooks/admission/jobs/validate/util.go",
     title="Lifecycle policies of a Volcano Job have valid events, exit codes and actions.",
     fix="set either events or exitCode, not 0; use a known action",
+    may_warn=True,
 )
 
 ANY = "*"

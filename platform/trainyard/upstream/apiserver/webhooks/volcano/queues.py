@@ -35,18 +35,21 @@ GROUP = Rule(
     "volcano v1.15.1 pkg/webhooks/admission/podgroups/validate/validate_podgroup.go",
     title="A Volcano PodGroup names a queue that exists and one highest network tier.",
     fix="correct spec.queue; set either highestTierAllowed or highestTierName",
+    may_warn=True,
 )
 NODE = Rule(
     "webhook/volcano-hypernode",
     "volcano v1.15.1 pkg/webhooks/admission/hypernodes/validate/admit_hypernode.go",
     title="A HyperNode has members with one valid selector each.",
     fix="give each member exactly one of exactMatch, regexMatch and labelMatch",
+    may_warn=True,
 )
 CRON = Rule(
     "webhook/volcano-cronjob",
     f"{_SOURCE}/cronjobs/validate/admit_cronjob.go",
     title="A Volcano CronJob has a valid schedule and job template.",
     fix="use a schedule such as '0 3 * * *'; correct the job template as you would a Volcano Job",
+    may_warn=True,
 )
 
 _HIERARCHY = "volcano.sh/hierarchy"

@@ -18,6 +18,7 @@ RULE = Rule(
     "k8s.io/kubernetes v1.34.4 pkg/apis/core/validation/validation.go",
     title="The pod templates of a Volcano Job are valid pods.",
     fix="write the value that the message gives, as for any pod",
+    may_warn=True,
 )
 
 _PATH: Path = ("template", "spec")

@@ -11,6 +11,7 @@ from typing import Any
 from trainyard.base.labels import QUEUE
 from trainyard.base.manifests import identity_of
 from trainyard.upstream.kueue.model.gates import Gates
+from trainyard.upstream.kueue.model.limits import most_pod_sets
 from trainyard.upstream.kueue.requests.annotations import Malformed, topology_request
 from trainyard.upstream.kueue.requests.jobs.appwrapper import appwrapper
 from trainyard.upstream.kueue.requests.jobs.carried import carried_workload
@@ -72,9 +73,22 @@ def workloads(value: Object, others: Iterable[Object], gates: Gates) -> list[dic
         return []
     beside = list(others)
     try:
-        return [workload(value, made, beside, gates) for made in maker(value, beside)]
+        return [workload(value, few(made, gates), beside, gates) for made in maker(value, beside)]
     except Malformed as error:
         raise NotMade(str(error)) from error
+
+
+def few(made: Made, gates: Gates) -> Made:
+    """Return the parts of a Workload; raises NotMade where it has more pod sets than the server takes of one.
+
+    The controller tries again for ever then, and the job waits without a Workload; of a group of pods it gives up.
+    """
+    count, most = len(made.parts), most_pod_sets(gates.release)
+    if count <= most:
+        return made
+    if made.group:
+        raise NotMade(f"pod group can't include more than {most} roles")
+    raise NotMade(f"it has {count} pod sets, and a Workload of Kueue {gates.release} takes at most {most}")
 
 
 def workload(value: Object, made: Made, others: list[Object], gates: Gates) -> dict[str, Any]:

@@ -21,7 +21,6 @@ TOTAL = "kueue.x-k8s.io/pod-group-total-count"
 FAST = "kueue.x-k8s.io/pod-group-fast-admission"
 ROLE = "kueue.x-k8s.io/role-hash"
 POD_INDEX = "kueue.x-k8s.io/pod-group-pod-index"
-MOST_ROLES = 8
 """Pod sets of a Workload (pkg/controller/jobframework MaxPodSets)."""
 
 INDEX = Index(pod=POD_INDEX)
@@ -69,8 +68,6 @@ def roles(pods: Sequence[Object], group: str) -> Iterator[Part]:
     found: dict[str, list[Object]] = {}
     for pod in pods[:total]:
         found.setdefault(role(pod), []).append(pod)
-    if len(found) > MOST_ROLES:
-        raise NotMade("can't create a composable workload for the pod group: incorrect number of roles")
     for name, members in sorted(found.items()):
         yield Part(name, len(members), template_of(members[0]), INDEX)
 
