@@ -86,3 +86,18 @@ def test_who_keeps_runs_from_a_node_that_failed(said, operators, who):
         one.name for site, known in installed_operators(tested) for one in known.own(site) if "rule" in one.kind.lower()
     ]
     assert ("burninfailed-gpu" in rules) == (who == "node-readiness-controller")
+
+
+def test_kinds_whose_pods_stay_are_said():
+    """Of a kind that restarts containers in place, the step says that ranks start on the faulty node again."""
+    trained = make_cluster(
+        health={}, operators={**CLUSTER["operators"], **BOTH, "training-operator": {"version": "1.9.4"}}
+    )
+    said = {
+        names: step.how
+        for names, one in {"with": trained, "without": made({}, BOTH)}.items()
+        for step in steps(one)
+        if "running pods" in step.what
+    }
+    assert "PyTorchJob" in said["with"]
+    assert "start ranks" not in said["without"]

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from trainyard.base.findings import count_of
-from trainyard.render.kinds import Resolved, lost_node
+from trainyard.render.kinds import Resolved, available, lost_node
+from trainyard.render.kinds.behaviour import MOVES
 from trainyard.render.operators.kueue import Kueue, gates, recovers
 from trainyard.render.prerequisites.base import names_text
 from trainyard.render.sizing import Sized, burn_in
@@ -103,11 +104,10 @@ def left(cluster: Cluster) -> Iterator[Step]:
     if cluster.health and cluster.health.effect == "NoExecute":
         yield Step("running pods of the node end", "Kubernetes", "at once, in their grace period; the run starts again")
         return
-    yield Step(
-        "running pods of the node end",
-        "the program",
-        "when it fails for its GPU; a run that does not notice goes on until it ends",
-    )
+    stay = [kind.name for kind in available(cluster) if kind.behaviour.faulty != MOVES]
+    there = f"; {names_text(stay)} start ranks on the node again" if stay else ""
+    how = f"when it fails for its GPU{there}; a run that does not notice goes on until it ends"
+    yield Step("running pods of the node end", "the program", how)
     yield Step(
         "a run that goes on there is moved", PERSON, "`kubectl drain NODE --ignore-daemonsets --delete-emptydir-data`"
     )
