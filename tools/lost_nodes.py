@@ -46,7 +46,7 @@ def main() -> int:
     parser.add_argument("--kind", action="append", choices=KINDS, help="only this kind; repeatable")
     parser.add_argument("--output", type=Path, required=True, help="write all that was seen there, compressed")
     given = parser.parse_args()
-    there = {case.name: Watched(case) for case in cases() if wanted(case, given)}
+    there = {case.name: Watched(case) for case in cases() if is_asked(case, given)}
     written = repository()
     clusters = {name: Cluster.model_validate(value) for name, value in written["clusters"].items()}
     configure(given.configure, list(clusters.values()))
@@ -100,7 +100,7 @@ def lose(asked: Asked, there: dict[str, Watched]) -> None:
         strike(asked, watched)
 
 
-def wanted(case: Case, given: argparse.Namespace) -> bool:
+def is_asked(case: Case, given: argparse.Namespace) -> bool:
     """Whether a case is asked about."""
     return case.kind in (given.kind or KINDS) and case.fault in (given.fault or FAULTS)
 
