@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from make import CLUSTER, fields, make_cluster, make_run
 from trainyard.render.kinds import lost_node, resolve
 
@@ -55,3 +57,17 @@ def test_flushed_checkpoints_count_when_they_are_stored():
     minutes = int(dict(resolve(run).facts())["checkpoint.lost_minutes"].value)
     assert minutes > 15
     assert costs(pools, checkpoint=flushed)["lost_node.work"][0] == f"at most {lost_node.hours(16 * minutes / 60)}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "health", "value"),
+    [
+        ("JobSet", {}, "moves"),
+        ("PyTorchJob", {}, "stays"),
+        ("PyTorchJob", {"effect": "NoExecute"}, "moves"),
+        ("PyTorchJob", None, None),
+    ],
+)
+def test_a_faulty_node(kind, health, value):
+    """A container that restarts in its pod keeps its node, which Kueue replaces only when the pods there have ended."""
+    assert costs({"health": health}, kind=kind).get("lost_node.faulty", (None,))[0] == value

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from make import CLUSTER, make_cluster, make_specs
+from make import CLUSTER, IMAGE, make_cluster, make_specs
+from trainyard.render.operators.install import installed_operators
 from trainyard.render.prerequisites.faults import steps
 from trainyard.render.prerequisites.page import page
 
@@ -60,3 +61,43 @@ def test_the_page_has_the_steps_only_with_health():
     heading = "## When a node has a fault"
     assert heading in page(make_specs(clusters={"test": made({}, BOTH)}), "test")
     assert heading not in page(make_specs(clusters={"test": make_cluster()}), "test")
+
+
+MARKED, PLAIN = {"markerImage": IMAGE}, {}
+TESTED = "a node that failed the test gets no runs"
+
+
+@pytest.mark.parametrize(
+    ("said", "operators", "who"),
+    [(PLAIN, BOTH, "a person"), (MARKED, BOTH, "node-readiness-controller"), (MARKED, DETECTOR, "a person")],
+    ids=["no marker", "all of it", "nobody taints"],
+)
+def test_who_keeps_runs_from_a_node_that_failed(said, operators, who):
+    """Only a marker and a controller together take a failed node away; each mark has a rule for its taint."""
+    queues = {"research": {**CLUSTER["queues"]["research"], "cohort": "all"}}
+    tested = make_cluster(
+        health={"burnIn": {"image": IMAGE, "cohort": "all", **said}},
+        queues=queues,
+        operators={**CLUSTER["operators"], **operators},
+    )
+    assert [step.who for step in steps(tested) if step.what == TESTED] == [who]
+    assert any(step.who == "burn-in-marker" for step in steps(tested)) == bool(said)
+    rules = [
+        one.name for site, known in installed_operators(tested) for one in known.own(site) if "rule" in one.kind.lower()
+    ]
+    assert ("burninfailed-gpu" in rules) == (who == "node-readiness-controller")
+
+
+def test_kinds_whose_pods_stay_are_said():
+    """Of a kind that restarts containers in place, the step says that ranks start on the faulty node again."""
+    trained = make_cluster(
+        health={}, operators={**CLUSTER["operators"], **BOTH, "training-operator": {"version": "1.9.4"}}
+    )
+    said = {
+        names: step.how
+        for names, one in {"with": trained, "without": made({}, BOTH)}.items()
+        for step in steps(one)
+        if "running pods" in step.what
+    }
+    assert "PyTorchJob" in said["with"]
+    assert "start ranks" not in said["without"]

@@ -133,3 +133,34 @@ def test_kubelet_takes_it() -> None:
     decision = kubelet.admit({"metadata": {"name": "burn-in"}, "spec": own})
     assert isinstance(decision.outcome, Admitted)
     assert decision.qos == "Burstable"
+
+
+def marker_objects(**changes: Any) -> dict[str, dict[str, Any]]:
+    """Return the objects of a cluster whose failed nodes are marked, by kind and namespace."""
+    cluster = make_cluster(**spec({"markerImage": IMAGE}, **changes))
+    return {f"{one.kind} {one.namespace or ''}".strip(): dict(one.fields) for one in resources(cluster)}
+
+
+def test_the_marker_has_few_rights() -> None:
+    """Its account reads pods of the test and nodes, writes their status, and a policy holds it to one condition."""
+    made = marker_objects()
+    assert made["Role burn-in"]["rules"] == [{"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]}]
+    written = [rule for rule in made["ClusterRole"]["rules"] if set(rule["verbs"]) - {"get", "list", "watch"}]
+    assert written == [{"apiGroups": [""], "resources": ["nodes/status"], "verbs": ["patch"]}]
+    (checked,) = made["ValidatingAdmissionPolicy"]["spec"]["validations"]
+    assert all(f".?{name} ==" in checked["expression"] for name in ("capacity", "labels", "annotations"))
+    assert made["ValidatingAdmissionPolicyBinding"]["spec"]["validationActions"] == ["Deny"]
+
+
+def test_the_test_itself_has_no_token() -> None:
+    """The image of the test, which may be a team's, gets no account; it tolerates the taint of its own mark alone."""
+    pod = marker_objects()["CronJob burn-in"]["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    assert (pod["automountServiceAccountToken"], "serviceAccountName" in pod) == (False, False)
+    assert pod["tolerations"][-1] == {"key": "readiness.k8s.io/BurnInFailed", "operator": "Exists"}
+
+
+def test_without_a_marker_a_person_cordons() -> None:
+    """Without its image nothing of the marker is there, and the test tolerates no taint of it."""
+    made = [one for one in resources(make_cluster(**spec())) if "marker" in one.name]
+    assert made == []
+    assert sizing.most_marks(make_cluster(**spec())) == 1

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.base.labels import NAMESPACE, POD_SECURITY, PRIORITY, QUEUE, SYNC_WAVE
+from trainyard.render.clusters import burn_in_marker
 from trainyard.render.operators.base import tolerations
 from trainyard.render.operators.kueue import shares_fairly
 from trainyard.render.parts import unprivileged
@@ -18,7 +19,8 @@ from trainyard.render.parts.objects import Resource
 from trainyard.render.parts.pods import drop_empty
 from trainyard.render.parts.programs import program_text
 from trainyard.render.sizing import gpus
-from trainyard.render.sizing.burn_in import NAME, priority, stated, tested_pools
+from trainyard.render.sizing.burn_in import FAILED, NAME, marks, priority, stated, tested_pools
+from trainyard.render.sizing.health import taint_key
 from trainyard.render.sizing.quota import covered_resources
 from trainyard.specs import Cluster
 from trainyard.specs.models.health import BurnIn
@@ -59,6 +61,7 @@ def resources(cluster: Cluster) -> Iterator[Resource]:
     yield Resource("v1", "ConfigMap", NAME, at, NAME, fields={"data": data})
     for pool in pools:
         yield Resource("batch/v1", "CronJob", pool, at, NAME, fields={"spec": cron_job(cluster, said, pool)})
+    yield from burn_in_marker.resources(cluster)
 
 
 def queue(cluster: Cluster, said: BurnIn, pools: list[str]) -> dict[str, Any]:
@@ -116,7 +119,7 @@ def pod(cluster: Cluster, said: BurnIn, pool: str) -> dict[str, Any]:
     """Return the pod of a node, which ends within seconds where a run preempts it.
 
     Without a limit of CPUs it is not Guaranteed, so that the kubelet aligns its GPUs alone. It takes the nodes that
-    runs may take: one with the taint of a fault is not tested.
+    runs may take, and those that failed it before: one with the taint of another fault is not tested.
     """
     (resource, count), *_ = gpus.per_node(cluster.pools[pool]).items()
     number = int(count)
@@ -151,10 +154,15 @@ def pod(cluster: Cluster, said: BurnIn, pool: str) -> dict[str, Any]:
         "restartPolicy": "Never",
         "securityContext": unprivileged.pod(),
         "terminationGracePeriodSeconds": 5,
-        "tolerations": tolerations([cluster.pools[pool]]),
+        "tolerations": [*tolerations([cluster.pools[pool]]), *failed_before(cluster)],
         "volumes": [
             {"name": "programs", "configMap": {"name": NAME}},
             {"name": "shared-memory", "emptyDir": memory},
             {"name": "tmp", "emptyDir": {"sizeLimit": "1Gi"}},
         ],
     }
+
+
+def failed_before(cluster: Cluster) -> list[dict[str, str]]:
+    """Return the toleration by which a repaired node is tested, so that its mark can go."""
+    return [{"key": taint_key(FAILED), "operator": "Exists"}] if marks(cluster) else []

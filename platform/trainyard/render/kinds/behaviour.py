@@ -13,6 +13,7 @@ EVENTS: Mapping[str, str] = {
     "late": "after maxHours",
     "unready": "pods do not become ready",
     "order": "ranks are placed",
+    "faulty": "a GPU fails, and its node gets a taint",
 }
 """What is said of every kind, by the field of `Behaviour`."""
 
@@ -33,6 +34,16 @@ kueue v0.19.2 pkg/controller/jobs, PodIndexLabel: of Job, JobSet, MPIJob, Kubefl
 """
 
 
+MOVES = "the pod fails with the rank, and the run starts again on another node"
+STAYS = "the container restarts on that node until somebody drains it or the restarts are used up"
+SERVES = "its ranks start again on that node until somebody drains it or the restarts are used up"
+"""Whether a run leaves a node with the taint `NoSchedule`: only where its pod ends with its rank.
+
+Kueue replaces a node when the pods there have ended (kueue v0.19.2 pkg/controller/tas/node_controller.go; asked of a
+real cluster, docs/lost-nodes.md). With `NoExecute` every pod ends.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Behaviour:
     """What a kind does, each field an answer to one of `EVENTS`; the same words mean the same."""
@@ -44,6 +55,7 @@ class Behaviour:
     late: str = "the run fails"
     unready: str = QUEUED_AGAIN
     order: str = BY_INDEX
+    faulty: str = MOVES
 
     def answers(self) -> Iterator[tuple[str, str]]:
         """Yield question and answer."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from trainyard.base.findings import count_of
 from trainyard.render.kinds.base import Resolved
+from trainyard.render.kinds.behaviour import MOVES
 from trainyard.render.sizing import saving
 from trainyard.render.sizing.base import Sized
 from trainyard.render.sizing.restarts import losses
@@ -36,6 +37,7 @@ def facts(run: Resolved, *, forced: bool) -> Iterator[tuple[str, Sized[str]]]:
     expected = f"expected lost nodes: {lost.count:.2g} = {lost.words}"
     yield "lost_node.work", work(run, gpus, expected)
     yield "lost_node.silent", silence(run, gpus, forced=forced)
+    yield from faulty(run)
     for name in sorted({role.pool_name for role in run.specs}):
         pool = run.run.cluster.pools[name]
         free = f"quotas leave {count_of(pool.spares, 'node')} free" if pool.spares else "quotas leave no node free"
@@ -51,6 +53,18 @@ def silence(run: Resolved, gpus: int, *, forced: bool) -> Sized[str]:
     wait = SILENT + grace + FORCED
     how = f"{count_of(gpus, 'GPU')} × {wait} seconds = {SILENT} of Kubernetes + {grace} of grace + {FORCED} of Kueue"
     return Sized(hours(gpus * wait / 3600), how)
+
+
+def faulty(run: Resolved) -> Iterator[tuple[str, Sized[str]]]:
+    """Yield whether the run leaves a node that gets the taint of a fault; nothing where no node is watched."""
+    health = run.run.cluster.health
+    if health is None:
+        return
+    if health.effect == "NoExecute":
+        yield "lost_node.faulty", Sized("moves", "effect NoExecute of health ends its pods on the node at once")
+        return
+    moves = run.kind.behaviour.faulty == MOVES
+    yield "lost_node.faulty", Sized("moves" if moves else "stays", f"kind {run.kind.name}: {run.kind.behaviour.faulty}")
 
 
 def hours(count: float) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from trainyard.render.kinds.base import Resolved
-from trainyard.render.kinds.behaviour import QUEUED_AGAIN, Behaviour
+from trainyard.render.kinds.behaviour import QUEUED_AGAIN, SERVES, Behaviour
 from trainyard.render.kinds.kubeflow import INDEX_LABEL, run_policy
 from trainyard.render.kinds.replicated import Replicated, pod_name, replica
 from trainyard.render.launchers import Wiring
@@ -44,6 +44,7 @@ class MPIJob(Replicated):
         counts="a failure of the launcher's pod",
         done="the launcher has ended with 0",
         unready=f"{QUEUED_AGAIN}; not after all pods have run at the same time",
+        faulty=SERVES,
     )
 
     def together(self, run: Resolved) -> Mapping[str, int]:

@@ -12,7 +12,7 @@ from typing import Any
 from trainyard.base.findings import Finding, Severity
 from trainyard.base.rules import Rule
 from trainyard.render.kinds.base import Kind, Resolved
-from trainyard.render.kinds.behaviour import ANYHOW, Behaviour
+from trainyard.render.kinds.behaviour import ANYHOW, SERVES, Behaviour
 from trainyard.render.kinds.objects import files, pod, queued
 from trainyard.render.launchers import Role, Wiring
 from trainyard.render.launchers.ray import AGENT, ALIVE, DASHBOARD, HEAD
@@ -130,6 +130,7 @@ class RayCluster(RayKind):
         done="its job is retired: it does not end with its driver",
         late="Kueue takes the quota back and the pods are deleted",
         order=ANYHOW,
+        faulty=SERVES,
     )
     health = HEALTH
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from trainyard.render.kinds.base import Resolved
-from trainyard.render.kinds.behaviour import ANYHOW, Behaviour
+from trainyard.render.kinds.behaviour import ANYHOW, SERVES, Behaviour
 from trainyard.render.kinds.objects import files, pod, queued
 from trainyard.render.kinds.raycluster import FAILS, GROUP, RayKind, cluster
 from trainyard.render.launchers import Wiring
@@ -73,6 +73,7 @@ class RayJob(RayKind):
         counts="a new cluster after the driver failed",
         done="the driver has ended with 0",
         order=ANYHOW,
+        faulty=SERVES,
     )
     health = HEALTH
 

@@ -14,7 +14,7 @@ from trainyard.base.findings import Finding
 from trainyard.base.rules import Rule
 from trainyard.render.kinds import pod_groups
 from trainyard.render.kinds.base import Kind, Resolved
-from trainyard.render.kinds.behaviour import ONE_IS_ENOUGH, Behaviour
+from trainyard.render.kinds.behaviour import ONE_IS_ENOUGH, STAYS, Behaviour
 from trainyard.render.kinds.kubeflow import GROUP, INDEX_LABEL, allowed_restarts, health, ignored_fields, run_policy
 from trainyard.render.kinds.objects import files, pod, queued
 from trainyard.render.launchers import Role, Wiring
@@ -47,6 +47,7 @@ IN_PLACE = Behaviour(
     done="all pods have ended with 0",
     late="the run fails when the kubelet ends its first pod",
     unready=ONE_IS_ENOUGH,
+    faulty=STAYS,
 )
 """Of a kind whose operator makes no gang anew: each pod goes on by itself."""
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from trainyard.render.kinds import Resolved, lost_node
+from trainyard.base.findings import count_of
+from trainyard.render.kinds import Resolved, available, lost_node
+from trainyard.render.kinds.behaviour import MOVES
 from trainyard.render.operators.kueue import Kueue, gates, recovers
 from trainyard.render.prerequisites.base import names_text
 from trainyard.render.sizing import Sized, burn_in
@@ -73,7 +75,18 @@ def tested(cluster: Cluster) -> Iterator[Step]:
     yield Step("a GPU that computes wrongly or slowly is found", "the burn-in", when)
     looks = "`kubectl get pods -n burn-in --field-selector status.phase=Failed -o wide`, then `kubectl cordon NODE`"
     alert = f"the alert NodeBurnInFailed, or {looks}" if cluster.monitoring is not None else looks
-    yield Step("a node that failed the test gets no runs", PERSON, alert)
+    marked = burn_in.marks(cluster)
+    if marked:
+        most = f"within ten minutes, on at most {count_of(burn_in.most_marks(cluster), 'node')} at the same time"
+        yield Step(f"a node that failed the test gets the condition {burn_in.FAILED}", burn_in.MARKER, most)
+    if marked and cluster.installs(TAINTER):
+        key = f"taint {taint_key(burn_in.FAILED)}:{cluster.health.effect if cluster.health else ''}"
+        yield Step("a node that failed the test gets no runs", TAINTER, key)
+        yield Step(
+            "the condition goes", burn_in.MARKER, "when a person has restarted the node and its next test is good"
+        )
+    else:
+        yield Step("a node that failed the test gets no runs", PERSON, alert)
 
 
 def costs(run: Resolved) -> Iterator[tuple[str, Sized[str]]]:
@@ -91,11 +104,10 @@ def left(cluster: Cluster) -> Iterator[Step]:
     if cluster.health and cluster.health.effect == "NoExecute":
         yield Step("running pods of the node end", "Kubernetes", "at once, in their grace period; the run starts again")
         return
-    yield Step(
-        "running pods of the node end",
-        "the program",
-        "when it fails for its GPU; a run that does not notice goes on until it ends",
-    )
+    stay = [kind.name for kind in available(cluster) if kind.behaviour.faulty != MOVES]
+    there = f"; {names_text(stay)} start ranks on the node again" if stay else ""
+    how = f"when it fails for its GPU{there}; a run that does not notice goes on until it ends"
+    yield Step("running pods of the node end", "the program", how)
     yield Step(
         "a run that goes on there is moved", PERSON, "`kubectl drain NODE --ignore-daemonsets --delete-emptydir-data`"
     )

@@ -10,6 +10,16 @@ NAME = "burn-in"
 """Namespace, queue and priority of the test, and its ConfigMap."""
 
 
+MARKER = "burn-in-marker"
+"""Namespace, account and program of the marks of nodes that failed."""
+
+FAILED = "BurnInFailed"
+"""Condition of a node that failed the test."""
+
+PART = 10
+"""One node in so many may be marked: where more fail, the test itself is probably at fault (assumed)."""
+
+
 def stated(cluster: Cluster) -> BurnIn | None:
     """Return the test that a cluster's file asks for."""
     return cluster.health.burn_in if cluster.health is not None else None
@@ -48,3 +58,14 @@ def lends(cluster: Cluster, cohort: str, pool_name: str) -> bool:
 def priority(cluster: Cluster) -> int:
     """Return the priority of the test: below all of the cluster, and below that of a job without one."""
     return min(0, *cluster.priorities.values()) - 1 if cluster.priorities else -1
+
+
+def marks(cluster: Cluster) -> bool:
+    """Whether nodes that fail the test are marked by a program."""
+    said = stated(cluster)
+    return said is not None and said.marker_image is not None and bool(tested_pools(cluster))
+
+
+def most_marks(cluster: Cluster) -> int:
+    """Return how many nodes may be marked at the same time: a tenth of those that are tested, at least one."""
+    return max(1, sum(cluster.pools[name].nodes for name in tested_pools(cluster)) // PART)

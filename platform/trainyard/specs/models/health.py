@@ -60,6 +60,9 @@ class BurnIn(Spec):
     """IANA name of the schedule's time zone, such as `Europe/Berlin`."""
     minutes: Count = 10
     """Minutes that every GPU computes."""
+    marker_image: Image | None = None
+    """Image by digest with `python3` that marks nodes which failed, so that they get a taint; of your own, not of a
+    team: it runs with rights on nodes. Default: a person cordons them."""
 
 
 class Health(Spec):

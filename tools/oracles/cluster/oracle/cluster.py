@@ -19,12 +19,54 @@ from .procs import Processes, free_ports
 
 CONTROLLERS = ("kube-controller-manager", "kube-scheduler")
 KEPT = 8  # copies of etcd's data with CRDs in it, 90 MB each
+SILENT = "oracle.trainyard.dev/silent"
+"""Label of a node whose kubelet is gone: it renews no lease, and its pods neither start nor end."""
+
 KWOK_STAGES = (
     "node/fast/node-initialize.yaml",
     "node/heartbeat-with-lease/node-heartbeat-with-lease.yaml",
     "pod/fast/pod-ready.yaml",
     "pod/fast/pod-delete.yaml",
 )
+
+POD_ENDS = """
+apiVersion: kwok.x-k8s.io/v1alpha1
+kind: Stage
+metadata: {name: pod-end}
+spec:
+  resourceRef: {apiGroup: v1, kind: Pod}
+  selector:
+    matchExpressions:
+    - {key: .metadata.deletionTimestamp, operator: Exists}
+    - {key: .status.phase, operator: In, values: [Pending, Running]}
+  next:
+    statusTemplate: |
+      {{ $now := Now }}
+      phase: Failed
+      conditions:
+      - {type: Ready, status: "False", reason: PodFailed, lastTransitionTime: {{ $now | Quote }}}
+      containerStatuses:
+      {{ range .spec.containers }}
+      - name: {{ .name | Quote }}
+        image: {{ .image | Quote }}
+        imageID: ""
+        ready: false
+        restartCount: 0
+        state: {terminated: {exitCode: 143, reason: Error, finishedAt: {{ $now | Quote }}}}
+      {{ end }}
+---
+apiVersion: kwok.x-k8s.io/v1alpha1
+kind: Stage
+metadata: {name: pod-delete}
+spec:
+  resourceRef: {apiGroup: v1, kind: Pod}
+  selector:
+    matchExpressions:
+    - {key: .metadata.deletionTimestamp, operator: Exists}
+    - {key: .status.phase, operator: In, values: [Failed, Succeeded]}
+  next: {delete: true}
+"""
+"""Stages in the place of pod-delete by which a deleted pod fails before it goes, as a kubelet has it."""
 
 
 def write_kubeconfig(path: Path, server: str, ca: Path, cert: Path, key: Path) -> Path:
@@ -239,20 +281,21 @@ class Cluster:
         rest = (*gates, f"--bind-address={LOCAL}", f"--secure-port={port}", "--leader-elect=false", "--profiling=false")
         self.procs.start(name, [self.kube(name), *own, *rest, *extra.get(name, ())])
 
-    def kwok(self) -> None:
-        """Start KWOK, which keeps nodes ready and has their pods run."""
+    def kwok(self, *, end_pods: bool = False) -> None:
+        """Start KWOK, which keeps nodes ready and has their pods run; a node with the label SILENT is left alone."""
         (port,) = free_ports(1)
         config = self.user("kwok", "system:kwok", ["system:masters"])
         stages = paths.MANIFESTS / f"kwok-{KWOK}" / "kustomize/stage"
         file = self.run / "kwok-stages.yaml"  # without pod-complete: pods of Jobs stay Running
-        file.write_text("\n---\n".join((stages / s).read_text() for s in KWOK_STAGES))
+        texts = [(stages / s).read_text() for s in KWOK_STAGES]
+        file.write_text("\n---\n".join([*texts[:-1], POD_ENDS] if end_pods else texts))
         self.procs.start(
             "kwok",
             [
                 self.bin(f"kwok-{KWOK}"),
                 f"--kubeconfig={config}",
                 f"--config={file}",
-                "--manage-all-nodes",
+                f"--manage-nodes-with-label-selector=!{SILENT}",
                 f"--server-address={LOCAL}:{port}",
                 f"--node-ip={LOCAL}",
                 "--cidr=10.128.0.0/12",

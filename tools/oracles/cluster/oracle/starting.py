@@ -25,6 +25,7 @@ def main() -> int:
         help="etcd and kube-apiserver, with kube-scheduler or without: no controllers, no operators",
     )
     parser.add_argument("--without-kwok", action="store_true", help="no KWOK and no nodes: whoever asks makes its own")
+    parser.add_argument("--end-pods", action="store_true", help="pods that are deleted fail first, as on a kubelet")
     parser.add_argument("--operators", default="", metavar="A,B", help=f"all, or of {', '.join(OPERATORS)}")
     parser.add_argument("--kubernetes", default=KUBERNETES_DEFAULT, choices=KUBERNETES)
     parser.add_argument(
@@ -86,7 +87,7 @@ def fill_cluster(cluster: Cluster, client: Client, operators: Sequence[str], arg
     """Start KWOK and operators, wait for all processes, and make nodes."""
     kwok = () if args.without_kwok else ("kwok",)
     if kwok:
-        cluster.kwok()
+        cluster.kwok(end_pods=args.end_pods)
     start_operators(cluster, client, operators, args.mpijob)
     for name in (*CONTROLLERS, *kwok):
         cluster.procs.wait(name, 30)

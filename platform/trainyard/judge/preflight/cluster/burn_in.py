@@ -12,7 +12,7 @@ from trainyard.judge.preflight.job.placement import POOL as UNKNOWN_POOL
 from trainyard.judge.preflight.subjects import CLUSTER
 from trainyard.render.clusters.platform import cohorts
 from trainyard.render.operators.kueue import Kueue, shares_fairly
-from trainyard.render.sizing.burn_in import NAME, priority, stated, tested_pools, why_not
+from trainyard.render.sizing.burn_in import MARKER, NAME, priority, stated, tested_pools, why_not
 from trainyard.specs import Cluster, Queue
 from trainyard.specs.models.health import BurnIn
 from trainyard.specs.sources import Source
@@ -66,8 +66,8 @@ def names(cluster: Cluster, source: Source, said: BurnIn) -> Iterator[Finding]:
         if NAME in there:
             message = f"{what} {NAME!r} has the name that the burn-in needs; rename it"
             yield BURN_IN.at(source, (field, NAME), message, key=True)
-    if NAME in cluster.teams():
-        yield BURN_IN.at(source, AT, f"team {NAME!r} has the namespace that the burn-in needs; rename it", key=True)
+    for name in sorted({NAME, MARKER} & {*cluster.teams()}):
+        yield BURN_IN.at(source, AT, f"team {name!r} has the namespace that the burn-in needs; rename it", key=True)
     for index, name in enumerate(said.pools):
         if name not in cluster.pools:
             message = f"pool {name!r} does not exist; {did_you_mean(name, cluster.pools)}"

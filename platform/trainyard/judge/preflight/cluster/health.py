@@ -9,6 +9,7 @@ from trainyard.base.rules import Rule
 from trainyard.judge.preflight.cluster.pairing import NEEDS
 from trainyard.judge.preflight.job.placement import POOL as UNKNOWN_POOL
 from trainyard.judge.preflight.subjects import CLUSTER
+from trainyard.render.sizing.burn_in import marks
 from trainyard.render.sizing.health import DETECTOR, TAINTER, conditions, gpu_pools, watched_pools
 from trainyard.specs import Cluster
 from trainyard.specs.faults import reasons
@@ -82,6 +83,6 @@ def programs(cluster: Cluster, source: Source) -> Iterator[Finding]:
     if DETECTOR not in cluster.operators:
         message = f"health needs {DETECTOR}: it reads the kernel's log; add it to operators"
         yield NEEDS.at(source, ("health",), message, key=True, source="docs/health.md")
-    elif conditions(cluster) and TAINTER not in cluster.operators:
+    elif (conditions(cluster) or marks(cluster)) and TAINTER not in cluster.operators:
         message = f"nothing taints nodes with a fault; add {TAINTER} to operators"
         yield UNTAINTED.at(source, ("health",), message, key=True)
