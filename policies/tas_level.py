@@ -1,19 +1,22 @@
-"""Pods may only ask for levels of the topology of their queue.
+"""Pods may only ask for levels of the topology of their queue, and come in whole slices.
 
 Why: Kueue finds no domain of a level that no flavor of the queue has, and never admits the job. Unconstrained "false"
- asks for a level without a name. Slices must be of a level below the one that holds them.
-Fix: write a level of the Topology, as in kubectl get topologies.kueue.x-k8s.io, or remove the annotation.
+ asks for a level without a name. Slices must be of a level below the one that holds them. Of pods that are no whole
+ number of slices Kueue places the whole slices alone: the last pods stay gated for ever.
+Fix: write a level of the Topology, and a slice size that divides the number of pods.
 Source: kubernetes-sigs/kueue v0.19.2 pkg/cache/scheduler/tas_flavor_snapshot.go HasLevel, levelKeyWithImpliedFallback;
  pkg/podset/tas.go
 """
 
 from collections.abc import Iterator, Sequence
 
-from trainyard.checks import Manifest, Pods, Problem, Queues, World, did_you_mean
+from trainyard.checks import Manifest, Pods, Problem, Queues, World, did_you_mean, whole_number
 
 REQUIRED, PREFERRED, SLICES, FREE = (
     f"kueue.x-k8s.io/podset-{name}-topology" for name in ("required", "preferred", "slice-required", "unconstrained")
 )
+
+SIZE = "kueue.x-k8s.io/podset-slice-size"
 
 
 def check(world: World) -> Iterator[Problem]:
@@ -44,6 +47,12 @@ def wrong_levels(pods: Pods, queue: str, known: Sequence[Sequence[str]]) -> Iter
     if pods.annotations.get(FREE, "").lower() in {"false", "f", "0"}:
         message = f"unconstrained is {pods.annotations[FREE]!r}, which asks for a level without a name; remove it"
         yield Problem(pods.place("metadata", "annotations", FREE), message)
+    size = whole_number(pods.annotations.get(SIZE, ""))
+    if size and pods.count % size and pods.annotations.get(SLICES):
+        message = (
+            f"{pods.count} pods are no whole slices of {size}, so {pods.count % size} never start; change the size"
+        )
+        yield Problem(pods.place("metadata", "annotations", SIZE), message)
     outer, inner = pods.annotations.get(REQUIRED) or pods.annotations.get(PREFERRED), pods.annotations.get(SLICES)
     if outer and inner and all(is_above(inner, outer, levels) for levels in known):
         message = f"slices are of level {inner!r}, which holds {outer!r}; choose a level at or below that"
