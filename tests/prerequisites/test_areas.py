@@ -528,6 +528,16 @@ def test_labels_of_others_are_left_to_them():
         assert ("gcloud" in item.get) == bool(command)
 
 
+def test_zones_of_a_cloud_are_left_to_it():
+    """The controller of a cloud labels nodes with their zone; elsewhere a person does."""
+    zones = [{"zone": "topology.kubernetes.io/zone"}]
+    for distribution, text in (("eks", "the cloud's controller sets it"), ("kubeadm", "kubectl label node NODE")):
+        found = prerequisites(specs(system={"distribution": distribution}, topology=zones), "test")["Nodes"]
+        (item,) = (item for item in found if "`topology.kubernetes.io/zone`" in item.what)
+        assert text in item.get
+        assert ("kubectl label" in item.get) == (distribution == "kubeadm")
+
+
 def test_labels_of_mig_outlast_nodes():
     """The label that cuts GPUs is set by the node pool, too."""
     pool = {"shape": "gke-a3-megagpu-8g", "nodes": 4, "mig": {"layout": {"1g.10gb": 7}}}
