@@ -446,7 +446,7 @@ GCLOUD = (
     "--node-taints=nvidia.com/gpu=present:NoSchedule,spot=:NoExecute`"
 )
 EFA_WAYS = {
-    "a plugin of ours": ({"operators": EFA_PLUGIN}, "`efa-only` at device 1 of the others", "helm install"),
+    "a plugin of ours": ({"operators": EFA_PLUGIN}, "at device 0 of each other card", "helm install"),
     "a plugin of others": ({}, "helm install", ""),
     "Karpenter's interfaces": ({"pools": KARPENTER}, "helm install", "launch template"),
     "one interface": (
