@@ -1,4 +1,4 @@
-"""Pods that are told names of the cluster ask its name server.
+"""Pods that use names of the cluster ask its name server.
 
 Why: With dnsPolicy: Default, or with hostNetwork and the default policy, a pod asks the node's name server, which knows
  no Service. Ranks then wait for the first one until they time out.
@@ -24,7 +24,7 @@ TOLD = {"MASTER_ADDR", "TF_CONFIG", "JAX_COORDINATOR_ADDRESS"}
 
 
 def check(world: World) -> Iterator[Problem]:
-    """Look at pods that ask the node's name server and are told a name of the cluster."""
+    """Look at pods that ask the node's name server and use a name of the cluster."""
     for job in world.workloads():
         for pods in job.pod_sets():
             shared, policy = pods.spec.get("hostNetwork") is True, pods.spec.get("dnsPolicy", "ClusterFirst")

@@ -38,15 +38,15 @@ def check(world: World) -> Iterator[Problem]:
     for job in world.training_jobs():
         if job.namespace not in spaces or RENDERED in job.manifest.outer.labels:
             continue
-        told = set()
+        seen = set()
         for pods in job.pod_sets():
-            for kind, name, place in named(pods):
-                if (kind, name) not in told and (problem := missing(world, job, kind, name, place)):
-                    told.add((kind, name))
+            for kind, name, place in references(pods):
+                if (kind, name) not in seen and (problem := missing(world, job, kind, name, place)):
+                    seen.add((kind, name))
                     yield problem
 
 
-def named(pods: Pods) -> Iterator[tuple[str, str, Place]]:
+def references(pods: Pods) -> Iterator[tuple[str, str, Place]]:
     """Yield the kind and name of each object without which pods do not start, and where it is named."""
     account = pods.spec.get("serviceAccountName")
     if isinstance(account, str):

@@ -1,4 +1,4 @@
-"""A container that must not be root is not told to run as user 0.
+"""A container that must not be root does not run as user 0.
 
 Why: The kubelet never starts a container with runAsNonRoot: true and runAsUser: 0. The pod waits for ever with
  CreateContainerConfigError, and holds its GPUs.
@@ -16,7 +16,7 @@ def check(world: World) -> Iterator[Problem]:
     for job in world.workloads():
         for pods in job.pod_sets():
             of_pod = mapping(pods.spec.get("securityContext"))
-            told = set()
+            seen = set()
             for path, container in pods.containers():
                 own = mapping(container.get("securityContext"))
                 user = own.get("runAsUser", of_pod.get("runAsUser"))
@@ -28,7 +28,7 @@ def check(world: World) -> Iterator[Problem]:
                     if "runAsUser" in own
                     else ("spec", "securityContext")
                 )
-                if at not in told:
-                    told.add(at)
+                if at not in seen:
+                    seen.add(at)
                     message = "runAsUser is 0, but runAsNonRoot is true, so it never starts; use another user"
                     yield Problem(pods.place(*at, "runAsUser"), message)

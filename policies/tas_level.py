@@ -1,7 +1,7 @@
-"""Pods may only ask for levels of the topology of their queue, and come in whole slices.
+"""Pods name levels of the topology of their queue, and come in whole slices.
 
 Why: Kueue finds no domain of a level that no flavor of the queue has, and never admits the job. Unconstrained "false"
- asks for a level without a name. Slices must be of a level below the one that holds them. Of pods that are no whole
+ means a level without a name. Slices must be of a level below the one that holds them. Of pods that are no whole
  number of slices Kueue places the whole slices alone: the last pods stay gated for ever.
 Fix: write a level of the Topology, and a slice size that divides the number of pods.
 Source: kubernetes-sigs/kueue v0.19.2 pkg/cache/scheduler/tas_flavor_snapshot.go HasLevel, levelKeyWithImpliedFallback;
@@ -45,7 +45,7 @@ def wrong_levels(pods: Pods, queue: str, known: Sequence[Sequence[str]]) -> Iter
             yield Problem(pods.place("metadata", "annotations", key), message)
             return
     if pods.annotations.get(FREE, "").lower() in {"false", "f", "0"}:
-        message = f"unconstrained is {pods.annotations[FREE]!r}, which asks for a level without a name; remove it"
+        message = f"unconstrained is {pods.annotations[FREE]!r}, which means a level without a name; remove it"
         yield Problem(pods.place("metadata", "annotations", FREE), message)
     size = whole_number(pods.annotations.get(SIZE, ""))
     if size and pods.count % size and pods.annotations.get(SLICES):

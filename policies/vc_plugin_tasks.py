@@ -1,7 +1,7 @@
 """Plugins of a Volcano Job find the tasks that they look for.
 
-Why: Plugin pytorch tells pods no MASTER_ADDR, WORLD_SIZE and RANK, and plugin mpi no MPI_HOST, unless a task has the
- name that they look for. Nothing reports it: ranks wait for the first one until they time out.
+Why: Without a task of the right name plugin pytorch sets no MASTER_ADDR, WORLD_SIZE and RANK. Plugin mpi sets no
+ MPI_HOST. Nothing reports it: ranks wait for the first one until they time out.
 Fix: name the tasks in the plugin's arguments, such as pytorch: [--master=main, --worker=worker].
 Source: volcano-sh/volcano v1.14.1 pkg/controllers/job/plugins/distributed-framework/pytorch/pytorch.go, mpi/mpi.go
 """
@@ -24,7 +24,7 @@ def check(world: World) -> Iterator[Problem]:
             if not isinstance(words, list) or not tasks:
                 continue
             for option in options:
-                yield from missing(job, plugin, option, named(words, option), tasks)
+                yield from missing(job, plugin, option, task_name(words, option), tasks)
 
 
 def missing(job: Manifest, plugin: str, option: str, name: str, tasks: set[str]) -> Iterator[Problem]:
@@ -34,7 +34,7 @@ def missing(job: Manifest, plugin: str, option: str, name: str, tasks: set[str])
         yield Problem(Place(job, ("spec", "plugins", plugin), key=True), message)
 
 
-def named(words: list[object], option: str) -> str:
+def task_name(words: list[object], option: str) -> str:
     """Return the task that an option names, as Go's flags read it: one dash or two, a word or two."""
     every = [str(word) for word in words]
     for index, word in enumerate(every):

@@ -76,6 +76,7 @@ CASES: dict[str, tuple[Callable[[Object], object], str, str]] = {
         "kq-never-fits",
         'Kueue creates no Workload: workloadpriorityclasses.kueue.x-k8s.io "nrmal" not found',
     ),
+    "an object that no server takes": (lambda value: pods(value).update(containers=5), "", ""),
     "zones that nodes do not have": (
         lambda value: pods(value).update(
             topologySpreadConstraints=[

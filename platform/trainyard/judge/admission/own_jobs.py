@@ -7,13 +7,13 @@ Jobs without a queue are left to `kq-unqueued`.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from trainyard.base.errors import SpecError
 from trainyard.base.findings import Finding
 from trainyard.base.labels import QUEUE
 from trainyard.base.manifests import mapping
-from trainyard.render.clusters import of_team
 from trainyard.specs.sources import ExtraFile, Specs
 from trainyard.specs.tracked import on
 from trainyard.upstream.workloads import carrier_of
@@ -31,6 +31,9 @@ LABEL = ("metadata", "labels", QUEUE)
 REFUSED = "TopologyAffinityError"
 
 ALIGNED = "request CPUs and memory on the NUMA nodes of the GPUs, as `trainyard explain` shows for jobs of this pool"
+
+MALFORMED = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
+"""What reading an object raises that no API server takes; its schema says what is wrong with it."""
 
 NOT_MADE = "Kueue creates no Workload for it"
 """How a reason begins for which a job waits without a Workload (`job_workloads.bid`)."""
@@ -68,6 +71,7 @@ def of_cluster(specs: Specs, name: str, files: Iterable[ExtraFile]) -> Iterator[
     from trainyard.judge.admission.cluster_jobs import Crowd
     from trainyard.judge.admission.job_workloads import bid
     from trainyard.judge.admission.site import admits, site
+    from trainyard.render.clusters import of_team
 
     if not admits(specs.clusters[name], "kueue"):
         return
@@ -78,13 +82,14 @@ def of_cluster(specs: Specs, name: str, files: Iterable[ExtraFile]) -> Iterator[
     crowd = Crowd.of(where, Queue(()))
     for file in files:
         value = with_namespace(file.source.document.value if file.source.document else None, file.folder)
-        beside = of_team(specs, name, file.folder.removeprefix("teams/"))
-        named = f"{value['metadata']['namespace']}/{value['metadata']['name']}"
-        asked = bid(named, [value], [*where.classes, *beside], where)
-        if asked.why.startswith(NOT_MADE):
-            yield never(file, "kueue", asked.why.replace(" for it", "", 1))
-        elif not asked.why:
-            yield from judged(file, asked, crowd)
+        with suppress(*MALFORMED):
+            beside = [*where.classes, *of_team(specs, name, file.folder.removeprefix("teams/"))]
+            yield from list(judged(file, bid(name_of(value), [value], beside, where), crowd))
+
+
+def name_of(value: Object) -> str:
+    """Return the namespace and the name of an object."""
+    return f"{value['metadata']['namespace']}/{value['metadata']['name']}"
 
 
 def with_namespace(value: Any, folder: str) -> Object:
@@ -100,6 +105,10 @@ def judged(file: ExtraFile, asked: Bid, crowd: Crowd) -> Iterator[Finding]:
     from trainyard.judge.admission.inactive_queues import closed_queue
     from trainyard.judge.admission.outcomes import has_pods, holds
 
+    if asked.why.startswith(NOT_MADE):
+        yield never(file, "kueue", asked.why.replace(" for it", "", 1))
+    if asked.why:
+        return
     found = crowd.alone(asked)
     if "error" in found.answer or closed_queue(found.answer, found.said):
         return
