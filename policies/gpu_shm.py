@@ -7,10 +7,14 @@ Source: containerd v2.1 pkg/oci/mounts.go; NCCL 2.30 user guide, troubleshooting
 """
 
 from collections.abc import Iterator
+from typing import Any
 
-from trainyard.checks import Problem, World, is_gpu
+from trainyard.checks import Pods, Problem, World, amount_of, is_gpu, mapping
 
 FOLDER = "/dev/shm"  # noqa: S108 - a path in the container
+DEFAULT = 64 * 1024**2
+"""Bytes that the runtime provides there."""
+
 BRINGS_ITS_OWN = "ray.io"
 """Group of kinds whose operator mounts it (kuberay v1.6.2 ray-operator/controllers/ray/common/pod.go)."""
 
@@ -35,3 +39,20 @@ def check(world: World) -> Iterator[Problem]:
                         "; mount an emptyDir with medium: Memory there"
                     )
                     yield Problem(place, message)
+                elif small := small_volume(pods, mounts):
+                    index, size = small
+                    message = f"container has {quantity} GPUs, but only {size} at {FOLDER}; raise sizeLimit to some Gi"
+                    yield Problem(pods.place("spec", "volumes", index, "emptyDir", "sizeLimit"), message)
+
+
+def small_volume(pods: Pods, mounts: Any) -> tuple[int, str] | None:
+    """Return the volume at /dev/shm with its size, if that is no more than there would be without it."""
+    names = [mount.get("name") for mount in mounts if str(mount.get("mountPath")).rstrip("/") == FOLDER]
+    volumes = pods.spec.get("volumes")
+    for index, volume in enumerate(volumes if isinstance(volumes, list) else ()):
+        size = mapping(mapping(volume).get("emptyDir")).get("sizeLimit")
+        if mapping(volume).get("name") in names and isinstance(size, (str, int)):
+            amount = amount_of(size)
+            if amount is not None and 0 < amount <= DEFAULT:
+                return index, str(size)
+    return None

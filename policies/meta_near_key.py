@@ -9,15 +9,23 @@ Source: kubernetes-sigs/kueue ff69552e79 pkg/controller/constants; kubernetes-si
 
 from collections.abc import Iterator
 
-from trainyard.checks import Place, Problem, Severity, World, keys_of, meant_key
+from trainyard.checks import Manifest, Place, Problem, Severity, World, keys_of, meant_key
 
 SEVERITY = Severity.WARNING
+RENDERED = "trainyard.dev/run"
+"""A label of jobs that are rendered here."""
 
 
 def check(world: World) -> Iterator[Problem]:
     """Look at the keys of every object that nobody renders here."""
-    for manifest in world.manifests if world.inventory is None else ():
+    for manifest in world.manifests if world.inventory is None else own_jobs(world):
         for path, key in keys_of(manifest):
             if wanted := meant_key(key):
                 message = f"no controller knows {key!r}; did you mean {wanted!r}?"
                 yield Problem(Place(manifest, path, key=True), message)
+
+
+def own_jobs(world: World) -> list[Manifest]:
+    """Return the jobs on a described cluster that are not rendered."""
+    found = dict.fromkeys(job.manifest.outer for job in world.training_jobs())
+    return [manifest for manifest in found if RENDERED not in manifest.labels]

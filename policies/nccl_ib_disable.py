@@ -26,7 +26,7 @@ DIRECT = "NCCL_NET_GDR_LEVEL"
 PROVIDERS = "FI_PROVIDER"
 """Names of libfabric's providers that programs may use; after a `^`, of those that they may not."""
 
-SWITCHES = {"NCCL_P2P_DISABLE": "NVLink", "NCCL_SHM_DISABLE": "shared memory"}
+SWITCHES = {"NCCL_P2P_DISABLE": "NVLink or xGMI", "NCCL_SHM_DISABLE": "shared memory"}
 """The link between GPUs of one pod that a number other than 0 turns off."""
 
 

@@ -1,8 +1,8 @@
-"""Pods in the network of their node find the names of the cluster.
+"""Pods that use names of the cluster ask its name server.
 
-Why: With hostNetwork and the default dnsPolicy a pod asks the node's name server, which knows no Service. Ranks then
- wait for the first one until they time out.
-Fix: set dnsPolicy: ClusterFirstWithHostNet.
+Why: With dnsPolicy: Default, or with hostNetwork and the default policy, a pod asks the node's name server, which knows
+ no Service. Ranks then wait for the first one until they time out.
+Fix: set dnsPolicy: ClusterFirstWithHostNet with hostNetwork, or else remove dnsPolicy.
 Source: kubernetes v1.35 pkg/kubelet/network/dns/dns.go getPodDNSType; volcano-sh/volcano v1.14.1
  pkg/webhooks/admission/jobs/mutate/mutate_job.go; kubeflow/training-operator v1.9.4 pkg/controller.v1/pytorch/master.go
 """
@@ -24,16 +24,18 @@ TOLD = {"MASTER_ADDR", "TF_CONFIG", "JAX_COORDINATOR_ADDRESS"}
 
 
 def check(world: World) -> Iterator[Problem]:
-    """Look at pods of the node's network that are told a name of the cluster."""
+    """Look at pods that ask the node's name server and use a name of the cluster."""
     for job in world.workloads():
         for pods in job.pod_sets():
-            policy = pods.spec.get("dnsPolicy", "ClusterFirst")
-            if pods.spec.get("hostNetwork") is not True or policy != "ClusterFirst" or "dnsConfig" in pods.spec:
+            shared, policy = pods.spec.get("hostNetwork") is True, pods.spec.get("dnsPolicy", "ClusterFirst")
+            if (policy != "Default" and not (shared and policy == "ClusterFirst")) or "dnsConfig" in pods.spec:
                 continue
             if job.manifest.group == MENDED and "dnsPolicy" not in pods.spec:
                 continue
             if name := cluster_name(world, job, pods):
                 message = f"with hostNetwork {name} does not resolve; set dnsPolicy: ClusterFirstWithHostNet"
+                if not shared:
+                    message = f"dnsPolicy is 'Default', so {name} does not resolve; remove it"
                 field = "dnsPolicy" if "dnsPolicy" in pods.spec else "hostNetwork"
                 yield Problem(pods.place("spec", field), message)
 

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 
 from trainyard.checks import Problem, TrainingJob, World, gangs
 
+OF_JOBSET = ("spec", "replicatedJobs", "*", "template", "spec", "completions")
+
 ONE_BY_ONE = {"Job", "Pod"}
 """Kinds of which a user may create one object for each node, each with its own rank."""
 
@@ -26,11 +28,16 @@ def check(world: World) -> Iterator[Problem]:
             if gang.nodes > there:
                 start = "1 pod starts" if there == 1 else f"{there} pods start"
                 remedy = f"set parallelism: {gang.nodes}" if one_after_another(job, gang.nodes) else f"use {there}"
+                if not there:
+                    remedy = f"start {gang.nodes}"
                 yield Problem(
                     gang.place, f"{gang.launcher} waits for {gang.nodes} nodes, but only {start} it; {remedy}"
                 )
 
 
 def one_after_another(job: TrainingJob, nodes: int) -> bool:
-    """Say whether a Job has as many pods as a launcher waits for, but starts the last ones behind the first."""
-    return job.manifest.kind == "Job" and job.manifest.get("spec", "completions") == nodes
+    """Say whether a Job, or a JobSet's, has pods for all nodes of a launcher, but starts the last behind the first."""
+    if job.manifest.kind == "Job":
+        return job.manifest.get("spec", "completions") == nodes
+    every = [count for _, count in job.manifest.at(*OF_JOBSET, of=int)] if job.manifest.kind == "JobSet" else []
+    return every == [nodes]

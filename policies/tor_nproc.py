@@ -2,7 +2,7 @@
 
 Why: Two processes on one GPU end with NCCL's "Duplicate GPU detected". GPUs without a process are paid for and stay
  idle.
-Fix: set --nproc-per-node, or nprocPerNode of a PyTorchJob, to the number of GPUs, or to gpu, which counts them.
+Fix: set --nproc-per-node, nprocPerNode or numProcPerNode to the number of GPUs, or to gpu, which counts them.
 Source: pytorch v2.9 torch/distributed/run.py; NCCL 2.30 src/init.cc; training-operator v1.9.4 pytorch/envvar.go;
  huggingface/accelerate 1.15.0.dev0 src/accelerate/utils/launch.py
 """
@@ -12,6 +12,9 @@ from collections.abc import Iterator
 from trainyard.checks import Place, Problem, Severity, TrainingJob, World, gpus_of, launched, whole_number
 
 OPTION = "--nproc-per-node"
+
+OF_JOB = {"PyTorchJob": ("spec", "nprocPerNode"), "TrainJob": ("spec", "trainer", "numProcPerNode")}
+"""Where a job names the processes of a node."""
 
 TOTAL, MACHINES, SETTINGS = "--num-processes", "--num-machines", "--config-file"
 """Accelerate's: how many processes there are on all nodes together, how many nodes, and where else it may read that."""
@@ -69,6 +72,7 @@ def gpu_text(gpus: int) -> str:
 
 
 def processes_of_job(job: TrainingJob) -> tuple[Place, str] | None:
-    """Return nprocPerNode of a PyTorchJob, which its operator gives to torchrun as a variable."""
-    said = job.manifest.text("spec", "nprocPerNode") if job.manifest.kind == "PyTorchJob" else ""
-    return (job.place("spec", "nprocPerNode"), said) if said else None
+    """Return the processes that a job names, which its operator gives to torchrun as a variable."""
+    path = OF_JOB.get(job.manifest.kind)
+    said = job.manifest.get(*path) if path else None
+    return (job.place(*path), str(said)) if path and isinstance(said, (str, int)) else None

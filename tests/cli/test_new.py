@@ -68,7 +68,7 @@ def call(capsys, *arguments):
 def test_new_job_passes(copy, capsys):
     """Queue and pool follow where there is one choice, and the repository with the new file has no findings."""
     code, out, _ = call(capsys, "ads/hello", *GIVEN, "--nodes", "2")
-    assert (code, out) == (0, "wrote jobs/ads/hello.yaml; next: make synth\n")
+    assert (code, out) == (0, "wrote jobs/ads/hello.yaml; next: trainyard synth\n")
     checked = check_repository(copy)
     job = next(one_job.job for one_job in checked.specs.jobs if one_job.name == "hello")
     assert not checked.findings
@@ -178,7 +178,7 @@ def test_a_person_is_asked_again(copy, capsys, monkeypatch):
     """At a terminal a wrong answer is told and asked for again, also one that only the whole file shows to be wrong."""
     answers = ["kund", "kind", "two", "9", "train.py --lr 1", "train.py", "", "bert", IMAGE, "", "12", "1"]
     code, out, err = typed(capsys, monkeypatch, answers, "ads/hello")
-    assert (code, out) == (0, "wrote jobs/ads/hello.yaml; next: make synth\n"), err
+    assert (code, out) == (0, "wrote jobs/ads/hello.yaml; next: trainyard synth\n"), err
     told = [line.strip() for line in err.splitlines()]
     assert "cluster (atlas, kind, nimbus): " in err
     assert "nodes [1]: " in err

@@ -64,7 +64,7 @@ def test_a_release_is_written_where_it_stands(root: Path) -> None:
     assert any("waitForPodsReady" in line for line in lines)
     assert any(line.startswith("  restarts: kueue-controller-manager") for line in lines)
     assert "jobs: no verdict changes, of 1 job" in lines
-    assert lines[-1] == "next: make synth, then trainyard plan"
+    assert lines[-1] == "next: trainyard synth, then trainyard plan"
     again = upgrade(root, "other", "kueue", "0.19.2")
     assert (again.returncode, again.stdout) == (0, "cluster other runs kueue 0.19.2 already; nothing was written\n")
 

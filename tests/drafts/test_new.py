@@ -148,7 +148,12 @@ REFUSED = {
         "storage 'standard' does not exist; there are: none",
     ),
     "a cluster that is there": (["cluster", "atlas"], "cluster 'atlas' exists already"),
-    "a shape mistyped": (["cluster", "eos", "--shape", "dgx-h1000"], "did you mean 'dgx-h100'? there are: aws-g5"),
+    "a shape mistyped": (["cluster", "eos", "--shape", "dgx-h1000"], "did you mean 'dgx-h100'?\n"),
+    "a shape by its provider's name": (
+        ["cluster", "eos", "--shape", "p5en.48xlarge"],
+        "did you mean 'aws-p5en-48xlarge'?\n",
+    ),
+    "a shape like none": (["cluster", "eos", "--shape", "supercomputer"], "there are: aws-g5"),
     "nodes in words": (["cluster", "eos", "--shape", "dgx-h100", "--nodes", "many"], "must be a whole number"),
     "a team mistyped": (
         ["cluster", "eos", "--shape", "dgx-h100", "--nodes", "2", "--teams", "nlpp"],

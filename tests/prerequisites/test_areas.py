@@ -446,7 +446,7 @@ GCLOUD = (
     "--node-taints=nvidia.com/gpu=present:NoSchedule,spot=:NoExecute`"
 )
 EFA_WAYS = {
-    "a plugin of ours": ({"operators": EFA_PLUGIN}, "`efa-only` at device 1 of the others", "helm install"),
+    "a plugin of ours": ({"operators": EFA_PLUGIN}, "at device 0 of each other card", "helm install"),
     "a plugin of others": ({}, "helm install", ""),
     "Karpenter's interfaces": ({"pools": KARPENTER}, "helm install", "launch template"),
     "one interface": (
@@ -526,6 +526,16 @@ def test_labels_of_others_are_left_to_them():
         (item,) = (item for item in found if "4 nodes with the label" in item.what)
         assert item.get.startswith(f"have whoever makes the nodes set it, or correct `selector` of the pool{command}")
         assert ("gcloud" in item.get) == bool(command)
+
+
+def test_zones_of_a_cloud_are_left_to_it():
+    """The controller of a cloud labels nodes with their zone; elsewhere a person does."""
+    zones = [{"zone": "topology.kubernetes.io/zone"}]
+    for distribution, text in (("eks", "the cloud's controller sets it"), ("kubeadm", "kubectl label node NODE")):
+        found = prerequisites(specs(system={"distribution": distribution}, topology=zones), "test")["Nodes"]
+        (item,) = (item for item in found if "`topology.kubernetes.io/zone`" in item.what)
+        assert text in item.get
+        assert ("kubectl label" in item.get) == (distribution == "kubeadm")
 
 
 def test_labels_of_mig_outlast_nodes():

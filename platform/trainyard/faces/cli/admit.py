@@ -57,6 +57,7 @@ def command(
         return _cases.replayed(replay)
     from trainyard.faces.cli._findings import print_output, show
     from trainyard.judge import frozen
+    from trainyard.judge.admission import own_jobs
     from trainyard.judge.admission.rules import findings
     from trainyard.specs.editing.named import cluster_of, job_of
 
@@ -68,6 +69,8 @@ def command(
     idle, found = verdicts_with_idle(checked, root, asked, only)
     idle.print_notes()
     never = list(findings(found, checked.findings))
+    if not names:
+        never += own_jobs.findings(checked.specs, only or sorted(checked.specs.clusters), checked.findings)
     show([*checked.findings, *never], root)
     for line in silent:
         say(line, error=True)

@@ -95,7 +95,7 @@ def job(
         if not asker.again(draft, wrong):
             return _draft_findings.nothing()
     files.create(root / path, text)
-    say(f"wrote {root / path}; next: make synth")
+    say(f"wrote {root / path}; next: trainyard synth")
     return 0
 
 
@@ -167,7 +167,7 @@ def cluster(
     path = cluster_file(draft.answers["name"])
     if not _draft_findings.write_if_clean(root, {path: draft.file()}, new=path):
         return 1
-    say(f"wrote {root / path}; next: make synth")
+    say(f"wrote {root / path}; next: trainyard synth")
     say("still missing: storage for checkpoints, the fabric, kubelet settings (docs/clusters.md, docs/fabric.md)")
     return 0
 

@@ -94,7 +94,7 @@ def tell(upgrade: Upgrade, *, dry_run: bool) -> None:
         verb = "would write" if dry_run else "wrote"
         say(f"{verb} {place}: {written.operator} {written.before} → {written.after}")
     if not dry_run:
-        say("next: make synth, then trainyard plan")
+        say("next: trainyard synth, then trainyard plan")
 
 
 def refused(found: Iterable[Finding], root: Path, format_: str) -> int:

@@ -21,6 +21,10 @@ def nothing_wrong(_answer: str) -> None:
     """Take every answer."""
 
 
+FEW = 8
+"""How many choices are listed beside the one that was meant."""
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """One thing to know; `name` is the option that answers it, without dashes."""
@@ -42,13 +46,20 @@ class Question:
     def problem(self, answer: str) -> str | None:
         """Return the problem of an answer, None where it is right."""
         if self.choices and answer not in self.choices:
-            hint = did_you_mean(answer, self.choices, limit=len(self.choices))
+            hint = self.alike(answer) or did_you_mean(answer, self.choices, limit=len(self.choices))
             return f"{self.name} {answer!r} does not exist; {hint}{self.choice_list(hint)}"
         return self.wrong(answer)
 
     def choice_list(self, hint: str) -> str:
-        """Return the choices, as the end of a sentence whose hint names the nearest alone."""
-        return "" if hint.startswith("there ") else f" there are: {', '.join(self.choices)}"
+        """Return the choices, as the end of a sentence whose hint names the nearest alone; nothing if they are many."""
+        short = len(self.choices) <= FEW
+        return f" there are: {', '.join(self.choices)}" if short and not hint.startswith("there ") else ""
+
+    def alike(self, answer: str) -> str:
+        """Ask whether a choice was meant that holds the answer, as `aws-p5en-48xlarge` does `p5en`; empty if none."""
+        part = answer.lower().replace(".", "-").replace("_", "-")
+        found = [choice for choice in self.choices if part and part in choice.lower()]
+        return f"did you mean {' or '.join(map(repr, found))}?" if 0 < len(found) <= FEW else ""
 
     @property
     def offered(self) -> str | None:

@@ -115,7 +115,7 @@ class Crowd:
         fit = self.full.alone(ask, anywhere)
         return placed.obstacles(fit.missing[0][1], one=False) if fit.missing else ""
 
-    def first(self, ask: Ask) -> list[Answer]:
+    def first(self, ask: Bidder) -> list[Answer]:
         """Return Kueue's first answer about a job alone; later ones name only the last flavor tried."""
         answer = self.where.nominated(ask.workloads, *ask.beside)
         return (

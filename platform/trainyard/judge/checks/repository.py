@@ -13,6 +13,7 @@ from trainyard.base.system import cache, files
 from trainyard.base.system.data import policy_id
 from trainyard.base.system.repository import GENERATED
 from trainyard.judge import frozen, preflight
+from trainyard.judge.admission import own_jobs
 from trainyard.judge.causes.own_objects import below_objects
 from trainyard.judge.checks import past
 from trainyard.judge.checks.checking import Checking
@@ -137,6 +138,8 @@ def judge_repository(
         objects.skipped += before.skipped
         checking.before, checking.both = before.objects, True
     objects.extend(judge_trees(checking, names))
+    told = [*result.findings, *objects.findings]
+    objects.add(checked.waivers.left(own_jobs.findings(checked.specs, names, told, without.extra)))
     checked.waivers.used |= objects.waived
     checked.waivers.refused |= objects.refused
     seen = Seen(frozenset(names), without, is_whole=set(names) == set(everywhere), broken=broken_policies(checked))

@@ -24,8 +24,24 @@ KUEUE = (
     *("pod-group-pod-index-label", "retriable-in-group", "role-hash", "managed", "podset", "workload", "job-uid"),
     *("job-completions-equal-parallelism", "priority-boost", "pod-suspending-parent", "multikueue-origin", "topology"),
     *("local-queue-name", "cluster-queue-name", "multikueue", "multikueue-origin-uid", "pod-index-offset", "stopping"),
+    *("component-workload-index", "admission-gated-by", "workload-slice-replacement-for", "podset-replica-sizes"),
+    *(
+        "workload-allowed-resource-flavors",
+        "raycluster-podset-replica-sizes",
+        "raycluster-generation",
+        "is-group-workload",
+    ),
+    *("multikueue-worker-workload-pod", "job-owner-name", "job-owner-gvk", "concurrent-admission", "auto-generated"),
+    *("concurrent-admission-parent", "is-group-workload"),
 )
-"""kubernetes-sigs/kueue ff69552e79 pkg/controller/constants, apis/kueue."""
+"""kubernetes-sigs/kueue ff69552e79 and v0.19.2 pkg/controller, apis/kueue."""
+
+WRITTEN = (
+    *("queue-name", "priority-class", "max-exec-time-seconds", "podset-required-topology", "podset-preferred-topology"),
+    *("podset-unconstrained-topology", "podset-slice-required-topology", "podset-slice-size", "podset-group-name"),
+    *("job-min-parallelism", "safe-to-forcefully-delete", "pod-group-name", "pod-group-total-count"),
+)
+"""Names of Kueue's that people write; a name with one word more or less, or in another order, was meant to be one."""
 
 JOBSET = (
     *("restart-attempt", "replicatedjob-replicas", "replicatedjob-name", "priority", "jobset-uid", "jobset-name"),
@@ -89,6 +105,8 @@ def meant_key(key: str) -> str | None:
     'kueue.x-k8s.io/queue-name'
     >>> meant_key("jobset.sigs.k8s.io/exclusive-topology")
     'alpha.jobset.sigs.k8s.io/exclusive-topology'
+    >>> meant_key("kueue.x-k8s.io/priority-class-name")
+    'kueue.x-k8s.io/priority-class'
     >>> meant_key("topology.kubernetes.io/rack") is None
     True
     """
@@ -97,7 +115,14 @@ def meant_key(key: str) -> str | None:
         return None
     same = (f"{other}/{name}" for other, names in GROUPS.items() if name in names and is_like(group, other))
     near = (f"{group}/{known}" for known in GROUPS.get(group, ()) if is_near(plain(name), plain(known)))
-    return next(same, None) or next(near, None)
+    return next(same, None) or next(near, None) or (by_words(name) if group == "kueue.x-k8s.io" else None)
+
+
+def by_words(name: str) -> str | None:
+    """Return the key of Kueue's whose words a name has, but for one."""
+    words = set(name.split("-"))
+    found = [known for known in WRITTEN if len(words.symmetric_difference(known.split("-"))) <= 1]
+    return f"kueue.x-k8s.io/{found[0]}" if len(found) == 1 else None
 
 
 def is_like(group: str, known: str) -> bool:

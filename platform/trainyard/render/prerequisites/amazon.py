@@ -61,12 +61,13 @@ def interfaces(count: int) -> str:
     """Return how nodes get their EFA interfaces, which no plugin adds to a running instance.
 
     Amazon EC2 user guide, maximize network bandwidth on instances with multiple network cards: the first interface
-    cannot be EFA-only. Cards of P6-B300 are one more than its EFA devices (aws/karpenter-provider-aws
+    cannot be EFA-only, and on other cards that type is at device 0, as in Karpenter's EC2NodeClass. Cards of P6-B300
+    are one more than its EFA devices (aws/karpenter-provider-aws
     pkg/providers/instancetype/zz_generated.vpclimits.go); the first has no EFA, assumed.
     """
     alone = "`efa` as the type of the interface in the launch template"
     several = (
-        f"in the launch template {count} interfaces, one a network card: type `efa` at device 0 of card 0 "
-        "(`interface` where this card has no EFA), `efa-only` at device 1 of the others"
+        f"in the launch template type `interface` at device 0 of card 0, and {count} of type `efa-only`: at device 1 "
+        "of card 0 where that has EFA, at device 0 of each other card"
     )
     return f"`efaEnabled: true` of eksctl, or {several if count > 1 else alone}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 
@@ -39,6 +39,9 @@ SETTERS = {
 awsdocs/amazon-eks-user-guide and kubernetes/cloud-provider-aws, topology labels; NVIDIA/k8s-device-plugin v0.20.0
 internal/lm/imex.go; GKE documentation, topology-aware scheduling.
 """
+
+ZONES = {"topology.kubernetes.io/": "the cloud's controller sets it on every node; nothing is left to do"}
+"""Region and zone, of nodes that a cloud provider makes (kubernetes v1.35 well_known_labels.go)."""
 
 
 def release(site: Site) -> Iterator[Prerequisite]:
@@ -151,7 +154,7 @@ def labels(site: Site) -> Iterator[Prerequisite]:
     by_setter: dict[str, list[str]] = {}
     for key in site.cluster.levels.values():
         if key != HOSTNAME:
-            setter = next((text for prefix, text in SETTERS.items() if key.startswith(prefix)), "")
+            setter = next((text for prefix, text in setters(site).items() if key.startswith(prefix)), "")
             by_setter.setdefault(setter, []).append(key)
     for setter, keys in by_setter.items():
         named = names_text([f"`{key}`" for key in keys])
@@ -163,6 +166,11 @@ def labels(site: Site) -> Iterator[Prerequisite]:
             NodeLabels(every, tuple(keys)),
         )
     yield from chosen(site)
+
+
+def setters(site: Site) -> Mapping[str, str]:
+    """Return who sets labels of the topology, by their prefix; zones of a cloud's nodes are set by its controller."""
+    return {**SETTERS, **(ZONES if site.cluster.distribution.provider else {})}
 
 
 def chosen(site: Site) -> Iterator[Prerequisite]:

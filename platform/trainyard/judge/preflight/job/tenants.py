@@ -16,6 +16,7 @@ from trainyard.judge.policies.policy import Problem
 from trainyard.judge.preflight.job.rendered import Objects
 from trainyard.render import clusters
 from trainyard.render.kinds import Resolved
+from trainyard.render.sizing import saving
 from trainyard.render.tenancy import RULES, Allowance, Breach, allowance, breaches
 from trainyard.specs import Job, Team
 from trainyard.specs.sources import Specs
@@ -35,7 +36,7 @@ def check(specs: Specs, cluster: str, runs: Sequence[Objects], source: From) -> 
         for place, breach in find_breaches(objects, here):
             path = source(objects, Problem(place, breach.message), partial(sentences, here))
             path = path or source_field(job, breach.subject) or largest_folder(job, place) or objects.origin(place)
-            fix = longest(specs, cluster) if breach.subject == "grace" else None
+            fix = longest(specs, cluster) + assumed(objects.run) if breach.subject == "grace" else None
             message = objects.in_words(breach.message, place, path)
             finding = RULES[breach.subject].at(objects.run.run.source, path, message, fix=fix)
             said.setdefault((breach.message, path), finding)
@@ -69,6 +70,15 @@ def longest(specs: Specs, cluster: str) -> str:
     if "longest_grace_seconds" in specs.clusters[cluster].model_fields_set:
         return f"raise {FIELD[0]} at {place}, or let the job stop sooner"
     return f"set {FIELD[0]} in {place.file}, or let the job stop sooner"
+
+
+def assumed(run: Resolved) -> str:
+    """Return advice to state how fast a checkpoint's storage is, where nobody did and its time is assumed."""
+    checkpoint, here = run.run.job.checkpoint, run.run
+    if checkpoint is None or saving.save(here, checkpoint, pods=here.job.nodes).stated:
+        return ""
+    volume = here.team.volumes.get(checkpoint.volume)
+    return f"; if it saves faster, state storage.{volume.storage}.throughput" if volume else ""
 
 
 def of_team(specs: Specs, cluster: str, team: str) -> Allowance:

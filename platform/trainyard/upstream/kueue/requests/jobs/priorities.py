@@ -17,6 +17,10 @@ PODS = ("scheduling.k8s.io", "PriorityClass")
 PLURAL = {OURS: "workloadpriorityclasses", PODS: "priorityclasses"}
 
 
+SYSTEM = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+"""Classes that the API server makes itself (kubernetes v1.35 pkg/apis/scheduling/v1/helpers.go)."""
+
+
 def priority(value: Object, templates: Sequence[Object], others: Sequence[Object]) -> tuple[int, dict[str, str] | None]:
     """Return the priority, and the class that it comes from; raises NotMade where the class is not there.
 
@@ -44,7 +48,9 @@ def of(kind: tuple[str, str], others: Iterable[Object]) -> list[Object]:
 
 
 def find_priority(kind: tuple[str, str], name: str, others: Iterable[Object]) -> tuple[int, dict[str, str]]:
-    """Return the priority of a class; raises NotMade where it is not there."""
+    """Return the priority of a class; raises NotMade where it is not there. Two classes every cluster has."""
+    if kind == PODS and name in SYSTEM:
+        return SYSTEM[name], {"group": kind[0], "kind": kind[1], "name": name}
     for priority_class in of(kind, others):
         if identity_of(priority_class).name == name:
             value: Any = priority_class.get("value")

@@ -1,0 +1,128 @@
+"""Jobs among the objects of one's own, `platform/extra/<cluster>/**/*.yaml`: each must fit on the empty cluster.
+
+Nothing renders them, so no field of a job file was checked: only Kueue and the machines can tell that one never starts.
+Jobs without a queue are left to `kq-unqueued`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from trainyard.base.errors import SpecError
+from trainyard.base.findings import Finding
+from trainyard.base.labels import QUEUE
+from trainyard.base.manifests import mapping
+from trainyard.specs.sources import ExtraFile, Specs
+from trainyard.specs.tracked import on
+from trainyard.upstream.workloads import carrier_of
+
+if TYPE_CHECKING:
+    from trainyard.judge.admission.cluster_jobs import Crowd
+    from trainyard.judge.admission.job_workloads import Bid
+
+Object = dict[str, Any]
+
+NO_FLAVOR = "no flavor of its queue matches its pods"
+
+LABEL = ("metadata", "labels", QUEUE)
+
+REFUSED = "TopologyAffinityError"
+
+ALIGNED = "request CPUs and memory on the NUMA nodes of the GPUs, as `trainyard explain` shows for jobs of this pool"
+
+MALFORMED = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
+"""What reading an object raises that no API server takes; its schema says what is wrong with it."""
+
+NOT_MADE = "Kueue creates no Workload for it"
+"""How a reason begins for which a job waits without a Workload (`job_workloads.bid`)."""
+
+
+def findings(
+    specs: Specs, names: Iterable[str], told: Iterable[Finding] = (), without: Collection[str] = ()
+) -> Iterator[Finding]:
+    """Yield a finding at each job of these clusters that gets no quota or no nodes even alone.
+
+    None is yielded for a file that has an error in `told`, or that is among those `without` which nobody can read.
+    """
+    wrong = {(finding.spec or finding.location).file for finding in told if finding.is_error}
+    for name in names:
+        files = [file for file in on(specs.extra, name) if queued(file)]
+        left = [file for file in files if file.source.file not in wrong and file.source.file not in without]
+        if left:
+            yield from of_cluster(specs, name, left)
+
+
+def queued(file: ExtraFile) -> bool:
+    """Say whether a file holds one whole job that names a queue."""
+    value = file.source.document.value if file.source.document else None
+    if not isinstance(value, dict) or not isinstance(value.get("spec"), dict):
+        return False
+    row = carrier_of(value) if isinstance(value.get("kind"), str) else None
+    metadata = mapping(value.get("metadata"))
+    named = isinstance(metadata.get("name"), str) and isinstance(mapping(metadata.get("labels")).get(QUEUE), str)
+    return named and row is not None and row.trains and bool(row.framework)
+
+
+def of_cluster(specs: Specs, name: str, files: Iterable[ExtraFile]) -> Iterator[Finding]:
+    """Yield the findings at jobs of one cluster, none where it has no queues or cannot be rendered."""
+    from trainyard.judge.admission.before import Queue  # Kueue and the machines, for which most checks need not wait
+    from trainyard.judge.admission.cluster_jobs import Crowd
+    from trainyard.judge.admission.job_workloads import bid
+    from trainyard.judge.admission.site import admits, site
+    from trainyard.render.clusters import of_team
+
+    if not admits(specs.clusters[name], "kueue"):
+        return
+    try:
+        where = site(specs, name)
+    except SpecError:
+        return
+    crowd = Crowd.of(where, Queue(()))
+    for file in files:
+        value = with_namespace(file.source.document.value if file.source.document else None, file.folder)
+        with suppress(*MALFORMED):
+            beside = [*where.classes, *of_team(specs, name, file.folder.removeprefix("teams/"))]
+            yield from list(judged(file, bid(name_of(value), [value], beside, where), crowd))
+
+
+def name_of(value: Object) -> str:
+    """Return the namespace and the name of an object."""
+    return f"{value['metadata']['namespace']}/{value['metadata']['name']}"
+
+
+def with_namespace(value: Any, folder: str) -> Object:
+    """Return an object with the namespace that it gets where it is applied: in a team's folder, the team's."""
+    metadata: Mapping[str, Any] = value["metadata"]
+    space = metadata.get("namespace") or folder.removeprefix("teams/")
+    return {**value, "metadata": {**metadata, "namespace": space}}
+
+
+def judged(file: ExtraFile, asked: Bid, crowd: Crowd) -> Iterator[Finding]:
+    """Yield why a job never starts, first for want of quota, then for want of nodes."""
+    from trainyard.judge.admission import placed, reasons
+    from trainyard.judge.admission.inactive_queues import closed_queue
+    from trainyard.judge.admission.outcomes import has_pods, holds
+
+    if asked.why.startswith(NOT_MADE):
+        yield never(file, "kueue", asked.why.replace(" for it", "", 1))
+    if asked.why:
+        return
+    found = crowd.alone(asked)
+    if "error" in found.answer or closed_queue(found.answer, found.said):
+        return
+    if not all(map(holds, found.said)):
+        first = crowd.first(asked)
+        why = reasons.kueue_reason(found.said) or (first and reasons.kueue_reason(first)) or NO_FLAVOR
+        yield never(file, "kueue", why)
+    elif all(map(has_pods, found.said)) and (lack := placed.empty_cluster_lack(crowd.empty.alone(asked, found.said))):
+        yield never(file, "machines", lack)
+
+
+def never(file: ExtraFile, by: Any, why: str) -> Finding:
+    """Return the finding at a job that never starts."""
+    from trainyard.judge.admission.rules import BY
+
+    fix = ALIGNED if REFUSED in why else None
+    return BY[by].at(file.source, LABEL, f"job never fits: {why}", fix=fix)
