@@ -8,7 +8,19 @@ Source: kubernetes-sigs/kueue v0.19.2 site/content/en/docs/tasks/run; docs/queue
 
 from collections.abc import Iterator
 
-from trainyard.checks import QUEUE_LABEL, Place, Pods, Problem, Severity, TrainingJob, World, all_workloads, is_gpu
+from trainyard.checks import (
+    QUEUE_LABEL,
+    Manifest,
+    Place,
+    Pods,
+    Problem,
+    Severity,
+    TrainingJob,
+    World,
+    all_workloads,
+    is_gpu,
+    selected_pools,
+)
 
 SEVERITY = Severity.WARNING
 VOLCANO = "volcano"
@@ -39,13 +51,31 @@ def check(world: World) -> Iterator[Problem]:
 
 
 def check_services(world: World) -> Iterator[Problem]:
-    """Look at services of NVIDIA NIM, whose pods Kueue does not count."""
-    for service in world.of("NIMService", group="apps.nvidia.com"):
-        limits = service.get("spec", "resources", "limits")
+    """Look at services of NVIDIA NIM, whose pods Kueue does not count; quotas leave room for those of field `nim`."""
+    nim = world.inventory.nim if world.inventory else None
+    ours = {(f"nim-{said.team}", name) for name, said in nim.services.items()} if nim else set()
+    for kind, pattern in (("NIMService", ("spec",)), ("NIMPipeline", ("spec", "services", "*", "spec"))):
+        for service in world.of(kind, group="apps.nvidia.com"):
+            if (service.namespace, service.name) not in ours:
+                yield from check_service(world, service, pattern)
+
+
+def check_service(world: World, service: Manifest, pattern: tuple[str, ...]) -> Iterator[Problem]:
+    """Yield each service of an object with GPUs on nodes that a quota has."""
+    for path, spec in service.at(*pattern, of=dict):
+        limits = service.get(*path, "resources", "limits")
         taken = sorted(filter(is_gpu, limits)) if isinstance(limits, dict) else []
-        if taken:
-            message = f"NIMService {service.name!r} takes {taken[0]} past the queues; keep its nodes out of quota"
-            yield Problem(Place(service, ("spec", "resources", "limits", taken[0])), message)
+        if taken and not outside_quota(world, spec):
+            message = f"{service.kind} {service.name!r} takes {taken[0]} past the queues; keep its nodes out of quota"
+            yield Problem(Place(service, (*path, "resources", "limits", taken[0])), message)
+
+
+def outside_quota(world: World, spec: dict[str, object]) -> bool:
+    """Whether all pools that a service selects are in no quota."""
+    cluster = world.inventory
+    chosen = selected_pools(spec, world.selectors)
+    owners = [*cluster.queues.values(), *cluster.cohorts.values()] if cluster else []
+    return bool(chosen) and not any(pool in owner.nominal_quota for owner in owners for pool in chosen)
 
 
 def may_grow(pods: Pods) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from trainyard.base.labels import NAMESPACE, NETWORK_RESOURCE, TEAM
 from trainyard.render.clusters import monitors
 from trainyard.render.kinds import available
-from trainyard.render.parts import tracking
+from trainyard.render.parts import nim, tracking
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing.fabrics.devices import SHARED, resource
 from trainyard.render.sizing.fabrics.plan import by_nv_ipam, is_routed, link, networks, pools, subnets, teams
@@ -52,7 +52,14 @@ def policies(cluster_name: str, cluster: Cluster, name: str, team: Team) -> Iter
         "egress": [{"to": inside}],
     }
     opened = [peer(egress) for _, egress in team.opens(cluster_name)]
-    to = [*names(cluster), world(cluster, team), *trackers(cluster), *credentials(cluster, name), *opened]
+    to = [
+        *names(cluster),
+        world(closed_ranges(cluster, team)),
+        *trackers(cluster),
+        *models(cluster, name),
+        *credentials(cluster, name),
+        *opened,
+    ]
     outside = {"podSelector": {}, "policyTypes": ["Egress"], "egress": to}
     for key, spec in (("ranks", ranks), ("outside", outside), *allow_operators(cluster), *allow_prometheus(cluster)):
         fields = {"spec": spec}
@@ -100,12 +107,8 @@ def names(cluster: Cluster) -> Iterator[dict[str, Any]]:
     yield {"to": blocks, "ports": [port(query) for query in QUERIES]}
 
 
-def world(cluster: Cluster, team: Team) -> dict[str, Any]:
-    """Return all that is neither cluster nor node.
-
-    Pods of a team without service accounts reach no API server and no metadata service either.
-    """
-    kept = closed_ranges(cluster, team)
+def world(kept: list[str]) -> dict[str, Any]:
+    """Return all addresses but those of some ranges."""
     blocks = [block("0.0.0.0/0", [cidr for cidr in kept if ":" not in cidr])]
     if any(":" in cidr for cidr in kept):
         blocks.append(block("::/0", [cidr for cidr in kept if ":" in cidr]))
@@ -119,6 +122,15 @@ def trackers(cluster: Cluster) -> Iterator[dict[str, Any]]:
         server = {"matchLabels": {"app": tracking.MLFLOW}}
         there = {"namespaceSelector": {"matchLabels": {NAMESPACE: facts.namespace}}, "podSelector": server}
         yield {"to": [there], "ports": [port(str(tracking.PORT))]}
+
+
+def models(cluster: Cluster, team: str) -> Iterator[dict[str, Any]]:
+    """Yield the way to services of NVIDIA NIM that the team may call."""
+    called = nim.called_namespaces(cluster, team)
+    if called:
+        spaces = {"matchExpressions": [{"key": NAMESPACE, "operator": "In", "values": called}]}
+        served = {"namespaceSelector": spaces, "podSelector": {"matchLabels": dict(nim.SERVED)}}
+        yield {"to": [served], "ports": [port(str(nim.PORT))]}
 
 
 CREDENTIALS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
@@ -142,9 +154,17 @@ def credentials(cluster: Cluster, team: str) -> Iterator[dict[str, Any]]:
 
 
 def closed_ranges(cluster: Cluster, team: Team) -> list[str]:
-    """Return the ranges that a team's pods do not reach unless the team opens them."""
-    own = [cluster.cidrs.pods, cluster.cidrs.services, cluster.cidrs.nodes] if cluster.cidrs else []
-    return [cidr for cidr in (own[:1] if team.service_accounts else [*own, LINK_LOCAL]) if cidr]
+    """Return the ranges that a team's pods do not reach unless the team opens them.
+
+    Pods of a team without service accounts reach no API server and no metadata service either.
+    """
+    return own_ranges(cluster)[:1] if team.service_accounts else [*own_ranges(cluster), LINK_LOCAL]
+
+
+def own_ranges(cluster: Cluster) -> list[str]:
+    """Return the ranges of the cluster's pods, services and nodes, as far as they are known."""
+    known = [cluster.cidrs.pods, cluster.cidrs.services, cluster.cidrs.nodes] if cluster.cidrs else []
+    return [cidr for cidr in known if cidr]
 
 
 def block(cidr: str, kept: list[str]) -> dict[str, Any]:

@@ -119,11 +119,11 @@ def operators_spec(follower: Follower, found: list[tuple[Site, Operator]]) -> di
     """
     sources = {site.facts.chart.repository for site, _ in found if site.facts.chart}
     sources |= {site.facts.manifests.repository for site, _ in found if site.facts.manifests}
+    own = [resource for site, known in found for resource in operator(site, known)]
     namespaces = {"kube-system", *(site.facts.namespace for site, _ in found)}
+    namespaces |= {resource.namespace for resource in own if resource.namespace}
     wanted = {kind for site, _ in found for kind in site.release.cluster_kinds or ()}
-    wanted |= {
-        kind_of(resource) for site, known in found for resource in operator(site, known) if resource.namespace is None
-    }
+    wanted |= {kind_of(resource) for resource in own if resource.namespace is None}
     return {
         "sourceRepos": [follower.repository.repo_url, *sorted(sources)],
         "destinations": [follower.destination(namespace) for namespace in sorted(namespaces)],
@@ -160,7 +160,6 @@ def deny_window(window: Window) -> dict[str, Any]:
 
 def platform_spec(follower: Follower, extra: list[tuple[str, str | None]]) -> dict[str, Any]:
     """Return the project of the platform: cluster-scoped kinds, and what the repository adds of its own."""
-    cluster = follower.cluster
     cluster = follower.cluster
     own = [*buckets.volumes(cluster), *snapshots.resources(cluster), *burn_in.resources(cluster)]
     inside = {kind_of(resource) for resource in own if resource.namespace}

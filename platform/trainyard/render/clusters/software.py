@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.base.labels import PROTECTED
-from trainyard.render.clusters import karpenter
-from trainyard.render.clusters.team import pod_security
+from trainyard.render.clusters import karpenter, nim
+from trainyard.render.clusters.levels import pod_security
 from trainyard.render.operators import Operator, Site
 from trainyard.render.operators.install import installed_operators, own_resources
+from trainyard.render.parts.nim import OPERATOR
 from trainyard.render.parts.objects import Resource
 from trainyard.specs import Cluster
 
@@ -19,6 +20,8 @@ def operator(site: Site, known: Operator) -> Iterator[Resource]:
         labels = pod_security(site.facts.pod_security, site.cluster)
         yield Resource("v1", "Namespace", site.facts.namespace, site.at, labels=labels, annotations=PROTECTED)
     yield from own_resources(site, known)
+    if site.name == OPERATOR:
+        yield from nim.resources(site.cluster)
 
 
 def hardware(cluster: Cluster) -> Iterator[Resource]:

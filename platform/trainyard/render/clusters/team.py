@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from trainyard.base.labels import POD_SECURITY, PROTECTED, TEAM
+from trainyard.base.labels import PROTECTED, TEAM
 from trainyard.render.clusters import buckets, limits, nets, rights, snapshots
+from trainyard.render.clusters.levels import pod_security
 from trainyard.render.parts.objects import Resource
 from trainyard.render.tenancy import allowance
 from trainyard.specs import Cluster, Repository, Team
@@ -79,13 +80,6 @@ def affinity(name: str) -> Resource:
     scope = {"matchExpressions": [{"scopeName": "CrossNamespacePodAffinity", "operator": "Exists"}]}
     fields = {"spec": {"hard": {"pods": "0"}, "scopeSelector": scope}}
     return Resource("v1", "ResourceQuota", "no-foreign-affinity", (), name, fields=fields, source=f"team/{name}")
-
-
-def pod_security(level: str, cluster: Cluster) -> dict[str, str]:
-    """Return the labels of a Pod Security level; warnings also reach those who apply a Job, which is never refused."""
-    modes = ("enforce", "warn", "audit")
-    levels = {f"{POD_SECURITY}/{mode}": level for mode in modes}
-    return levels | {f"{POD_SECURITY}/{mode}-version": f"v{cluster.minor}" for mode in modes}
 
 
 def volumes(cluster_name: str, cluster: Cluster, name: str, team: Team) -> Iterator[Resource]:

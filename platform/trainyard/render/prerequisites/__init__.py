@@ -14,6 +14,7 @@ from trainyard.render.prerequisites import (
     gpus,
     hardware,
     monitoring,
+    nim,
     nodes,
     operators,
     rights,
@@ -39,7 +40,7 @@ AREAS: Mapping[str, tuple[Find, ...]] = {
     "Storage": (storage.drivers, rights.roles, storage.classes, ceph.storage, buckets.stores),
     "Software": (
         *(operators.operators, gpu_operator.quotas, operators.companions, operators.webhooks),
-        *(operators.runtimes, operators.network_policies, operators.pipelines, tracking.trackers),
+        *(operators.runtimes, operators.network_policies, operators.pipelines, tracking.trackers, nim.models),
     ),
     "Monitoring": (monitoring.every,),
     "Argo CD": (access.argocd, hardware.sync),

@@ -33,6 +33,7 @@ from trainyard.specs.models.buckets import ObjectStorage
 from trainyard.specs.models.fabric import Fabric
 from trainyard.specs.models.health import Health
 from trainyard.specs.models.monitoring import Monitoring
+from trainyard.specs.models.nim import Nim
 from trainyard.specs.models.pipelines import Pipelines
 from trainyard.specs.models.pools import Pool
 from trainyard.specs.models.queues import Cohort, Priority, Queue, Scheduler
@@ -188,6 +189,8 @@ class Cluster(Spec):
     """Longest `graceSeconds` of a run, in seconds; preemption and drains can wait that long."""
     runtime_classes: tuple[SubdomainName, ...] = ()
     """RuntimeClasses that a job's patch may name; default: none, so pods use the nodes' own runtime."""
+    nim: Nim | None = None
+    """Services of NVIDIA NIM beside training; default: none."""
     licensed_gpus: Amount | None = None
     """GPUs that licences of NVIDIA AI Enterprise cover for services of NVIDIA NIM; default: not checked."""
     waive: Waive = {}

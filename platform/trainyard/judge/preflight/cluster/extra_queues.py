@@ -9,7 +9,7 @@ from typing import Any
 from trainyard.base.findings import Finding
 from trainyard.base.manifests import matches
 from trainyard.base.quantities import Quantity
-from trainyard.judge.preflight.cluster.overcommit import OVERCOMMIT, nodes, quotas, spared
+from trainyard.judge.preflight.cluster.overcommit import OVERCOMMIT, nodes, nodes_for_quotas, quotas, spared
 from trainyard.judge.preflight.declared import ALL
 from trainyard.judge.preflight.subjects import CLUSTER_BESIDE, OneCluster
 from trainyard.render import clusters
@@ -39,7 +39,7 @@ def check(one: OneCluster) -> Iterator[Finding]:
     for name, pool in one.cluster.pools.items() if own else ():
         if not is_known_shape(pool.shape) or name in replaced_flavors(every):
             continue
-        there, taken = pool.nodes - pool.spares, other_nodes(one.cluster, name, pool, replaced)
+        there, taken = nodes_for_quotas(one.cluster, name), other_nodes(one.cluster, name, pool, replaced)
         if max(taken) > there:
             continue  # said of the cluster's own file
         for item in own:
@@ -47,7 +47,7 @@ def check(one: OneCluster) -> Iterator[Finding]:
             taken = [one_amount + more for one_amount, more in zip(taken, part, strict=True)]
             if any(part) and max(taken) > there:
                 message = f"with this quota, queues need {float(max(taken)):.4g} nodes of pool {name!r}, which has "
-                yield OVERCOMMIT.of(item.place, f"{message}{there}{spared(pool)}; lower it")
+                yield OVERCOMMIT.of(item.place, f"{message}{float(there):.4g}{spared(one.cluster, name)}; lower it")
                 break
 
 

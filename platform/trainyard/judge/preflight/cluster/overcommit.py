@@ -9,6 +9,7 @@ from trainyard.base.documents import Path
 from trainyard.base.findings import Finding, count_of
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.subjects import CLUSTER
+from trainyard.render.parts.nim import held_gpus
 from trainyard.render.sizing.node import size
 from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.models.pools import Pool
@@ -40,22 +41,29 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
         if not is_known_shape(pool.shape):
             continue
         parts = [(path, quota, nodes(pool, quota)) for path, quota in quotas(cluster, name)]
-        there = pool.nodes - pool.spares
+        there = nodes_for_quotas(cluster, name)
         beyond = [part for part in parts if max(part[2]) > there]
         for path, quota, part in beyond:
-            has = quota_words(pool, quota, Fraction(there)) + spared(pool)
+            has = quota_words(pool, quota, there) + spared(cluster, name)
             message = f"quota is {quota_words(pool, quota, max(part))} of pool {name!r}, which has {has}; lower it"
-            yield OVERCOMMIT.at(source, path, message, shared=[("pools", name, "nodes")])
+            places = [("pools", name, "nodes"), *services_of(cluster, name)]
+            yield OVERCOMMIT.at(source, path, message, shared=places)
         total = max(
             (sum(amounts, Fraction()) for amounts in zip(*(part[2] for part in parts), strict=True)), default=Fraction()
         )
         if total > there and not beyond:
             message = (
                 f"{owners([path for path, _, _ in parts])} need {float(total):.4g} nodes of pool {name!r}, which has "
-                f"{there}{spared(pool)}; lower a quota, or waive this"
+                f"{float(there):.4g}{spared(cluster, name)}; lower a quota, or waive this"
             )
-            places = [*(path for path, _, _ in parts), ("pools", name, "nodes")]
+            places = [*(path for path, _, _ in parts), ("pools", name, "nodes"), *services_of(cluster, name)]
             yield OVERCOMMIT.at(source, parts[-1][0], message, shared=places)
+
+
+def services_of(cluster: Cluster, pool: str) -> list[Path]:
+    """Return the places of the services that hold GPUs of a pool."""
+    services = cluster.nim.services if cluster.nim else {}
+    return [("nim", "services", name, "pool") for name, service in services.items() if service.pool == pool]
 
 
 def owners(paths: Sequence[Path]) -> str:
@@ -66,9 +74,19 @@ def owners(paths: Sequence[Path]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
 
 
-def spared(pool: Pool) -> str:
-    """Return in words that a pool has spare nodes beside those of its quotas."""
-    return f" beside {count_of(pool.spares, 'spare')}" if pool.spares else ""
+def nodes_for_quotas(cluster: Cluster, name: str) -> Fraction:
+    """Return how many machines of a pool quotas may take: those without spares and GPUs of services of NVIDIA NIM."""
+    pool = cluster.pools[name]
+    held = Fraction(held_gpus(cluster, name), pool.node.gpus.count) if pool.node.gpus else Fraction()
+    return pool.nodes - pool.spares - held
+
+
+def spared(cluster: Cluster, name: str) -> str:
+    """Return in words what a pool has beside the nodes of its quotas: spare nodes, and GPUs of services."""
+    spares, held = cluster.pools[name].spares, held_gpus(cluster, name)
+    parts = [count_of(spares, "spare")] if spares else []
+    parts += [f"{count_of(held, 'GPU')} of nim services"] if held else []
+    return f" beside {' and '.join(parts)}" if parts else ""
 
 
 def quotas(cluster: Cluster, pool: str) -> Iterator[tuple[Path, Quota]]:
