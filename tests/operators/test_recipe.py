@@ -22,7 +22,7 @@ from trainyard.render.operators import operators
 from trainyard.specs.releases import read, releases
 from trainyard.specs.releases.derived import complete_facts
 
-NAME = "nim-operator"
+NAME = "kyverno"
 FACTS, LOCK = recipes.code("An operator", "yaml")
 MODULE, READS = recipes.code("An operator", "python")
 (POINTS,) = recipes.code("An operator", "toml")
@@ -36,8 +36,8 @@ def package(tmp_path_factory):
     groups = [[f"[{group}]", *(f"{name} = {at}" for name, at in names.items())] for group, names in points.items()]
     files = {
         "acme/__init__.py": "",
-        "acme/nim_operator.py": f"{MODULE}\n{READS}",
-        "acme/nim-operator.yaml": FACTS,
+        "acme/kyverno.py": f"{MODULE}\n{READS}",
+        "acme/kyverno.yaml": FACTS,
         "acme-1.dist-info/METADATA": "Metadata-Version: 2.1\nName: acme\nVersion: 1\n",
         "acme-1.dist-info/entry_points.txt": "\n".join(line for group in groups for line in group) + "\n",
     }
@@ -49,8 +49,7 @@ def package(tmp_path_factory):
 
 def repository(root: Path, **more: dict[str, Any]) -> Path:
     """Write a small repository whose cluster has the operator of the page, and return its root."""
-    known = {name: choice for name, choice in CLUSTER["operators"].items() if name != "gpu-operator"}
-    operators = {**known, NAME: {"version": "3.1.2"}, **more}
+    operators = {**CLUSTER["operators"], NAME: {"version": "1.19.1"}, **more}
     (root / ".tools").symlink_to(ROOT / ".tools")
     return write_repository(root, clusters={"test": {**CLUSTER, "operators": operators}})
 
@@ -66,11 +65,11 @@ def trainyard(package: Path, root: Path, command: str) -> subprocess.CompletedPr
 
 
 def test_what_it_needs_is_asked_for(package, tmp_path):
-    """A cluster without the GPU operator is refused, at the line that chooses the operator."""
-    done = trainyard(package, repository(tmp_path), "synth")
+    """A monitor without the operator of its kinds is refused, at the line that chooses the operator."""
+    monitored = {"version": "1.19.1", "values": {"admissionController": {"serviceMonitor": {"enabled": True}}}}
+    done = trainyard(package, repository(tmp_path, **{NAME: monitored}), "synth")
     assert done.returncode == 1
-    message = "nim-operator needs gpu-operator: its services ask for GPUs; add it to operators [pairing/needs]"
-    assert message in done.stdout + done.stderr
+    assert "kyverno needs kube-prometheus-stack: admissionController.serviceMonitor" in done.stdout + done.stderr
     assert not (tmp_path / "generated").exists()
 
 
@@ -78,24 +77,25 @@ def test_what_it_needs_is_asked_for(package, tmp_path):
 @pytest.mark.slow
 def test_it_is_rendered_and_admitted(package, tmp_path):
     """Its Application is pinned to the chart that is vendored, its folder has its namespace, and all of it is valid."""
-    root = repository(tmp_path, **{"gpu-operator": {"version": "26.7.0"}})
+    root = repository(tmp_path)
     done = trainyard(package, root, "synth")
     assert done.returncode == 0, done.stderr
     argocd, own_folder = root / "generated/test/argocd", root / "generated/test/operators" / NAME
     chart = yaml.safe_load((argocd / f"application.test-operators-{NAME}-chart.yaml").read_text())
+    replicated = {"replicas": 3, "podDisruptionBudget": {"enabled": True, "minAvailable": 2}}
     assert chart["spec"]["source"] == {
-        "repoURL": "https://helm.ngc.nvidia.com/nvidia",
-        "chart": "k8s-nim-operator",
-        "targetRevision": "3.1.2",
-        "helm": {"releaseName": NAME, "valuesObject": {"operator": {"upgradeCRD": False}}},
+        "repoURL": "https://github.com/kyverno/kyverno.git",
+        "path": "charts/kyverno",
+        "targetRevision": "v1.19.1",
+        "helm": {"releaseName": NAME, "valuesObject": {"admissionController": replicated}},
     }
     assert [path.name for path in own_folder.iterdir()] == [f"namespace.{NAME}.yaml"]
     project = yaml.safe_load((argocd / "appproject.test-operators.yaml").read_text())
     allowed = [f"{item['group']}/{item['kind']}" for item in project["spec"]["clusterResourceWhitelist"]]
-    assert "nfd.k8s-sigs.io/NodeFeatureRule" in allowed
+    assert "rbac.authorization.k8s.io/ClusterRole" in allowed
     assert {"name": "test", "namespace": NAME} in project["spec"]["destinations"]
     settings = yaml.safe_load((argocd / "settings" / "configmap.argocd-cm.yaml").read_text())
-    assert "resource.customizations.health.apps.nvidia.com_NIMService" in settings["data"]
+    assert "resource.customizations.health.policies.kyverno.io_ValidatingPolicy" in settings["data"]
     done = trainyard(package, root, "validate")
     assert done.returncode == 0, done.stdout
 
@@ -103,16 +103,16 @@ def test_it_is_rendered_and_admitted(package, tmp_path):
 def test_without_a_module_it_is_its_chart(tmp_path):
     """The facts of the page alone make an operator: its Application has the chart, and no values of ours."""
     alone = POINTS.partition('[project.entry-points."trainyard.operators"]')[0]
-    modules = {"nim_operator.py": READS, "nim-operator.yaml": FACTS}
+    modules = {"kyverno.py": READS, "kyverno.yaml": FACTS}
     with recipes.installed(tmp_path, modules, alone, releases, operators):
-        cluster = make_cluster(operators={NAME: {"version": "3.1.2"}})
+        cluster = make_cluster(operators={NAME: {"version": "1.19.1"}})
         (app,) = (
             item for item in of_cluster(Follower("test", cluster, make_specs().repository), ()) if NAME in item.name
         )
     assert app.fields["spec"]["source"] == {
-        "repoURL": "https://helm.ngc.nvidia.com/nvidia",
-        "chart": "k8s-nim-operator",
-        "targetRevision": "3.1.2",
+        "repoURL": "https://github.com/kyverno/kyverno.git",
+        "path": "charts/kyverno",
+        "targetRevision": "v1.19.1",
         "helm": {"releaseName": NAME, "valuesObject": {}},
     }
 
@@ -123,8 +123,8 @@ def test_its_facts_follow_from_what_is_vendored(tmp_path):
     (tmp_path / "facts.yaml").write_text(FACTS)
     facts = complete_facts(NAME, read(tmp_path / "facts.yaml"), own_folder("schemas"))
     assert facts.chart is not None
-    assert (facts.chart.repository, facts.chart.name) == ("https://helm.ngc.nvidia.com/nvidia", "k8s-nim-operator")
-    assert "nimservices.apps.nvidia.com" in facts.crds
+    assert (facts.chart.repository, facts.chart.name) == ("https://github.com/kyverno/kyverno.git", "kyverno")
+    assert "clusterpolicies.kyverno.io" in facts.crds
     shown = yaml.load(LOCK, Loader=yaml.CSafeLoader)
     lock = yaml.load((own_folder("schemas") / "lock.yaml").read_bytes(), Loader=yaml.CSafeLoader)
     assert within(shown, lock)
