@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from everything import TRACKING
 from make import CLUSTER, IMAGE, make_cluster
 from trainyard.render.clusters import alerts
 from trainyard.specs import Cluster
@@ -30,6 +31,7 @@ OPERATORS = {
     "gpu-operator": "26.7.0",
     "amd-gpu-operator": "1.5.1",
     "kube-prometheus-stack": "88.5.3",
+    "mlflow": "3.17.2",
 }
 FABRIC = {"type": "infiniband", "attach": "rdma-shared", "resources": ["rdma/ib"], "subnetManager": "OpenSM"}
 
@@ -41,6 +43,7 @@ def everything(**monitoring: Any) -> Cluster:
         "queues": {"research": {**CLUSTER["queues"]["research"], "cohort": "all"}},
         "health": {"burnIn": {"image": IMAGE, "cohort": "all"}},
     }
+    tested |= {"tracking": {"mlflow": TRACKING["mlflow"]}}
     return make_cluster(operators=operators, fabric=FABRIC, monitoring={"argocd": True, **monitoring}, **tested)
 
 

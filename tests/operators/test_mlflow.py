@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import configparser
+import subprocess
+import sys
 from typing import Any
+
+import pytest
 
 from everything import TRACKING, everything
 from trainyard.render.operators.install import installed_operators
@@ -20,9 +25,9 @@ BUCKET = {
 }
 
 
-def rendered(tracking: dict[str, Any] | None = None) -> dict[tuple[str, str], Resource]:
+def rendered(tracking: dict[str, Any] | None = None, **more: Any) -> dict[tuple[str, str], Resource]:
     """Return the server's objects by kind and name."""
-    cluster = everything(tracking=tracking or TRACKING)
+    cluster = everything(tracking=tracking or TRACKING, **more)
     found = [item for site, known in installed_operators(cluster) if site.name == "mlflow" for item in known.own(site)]
     return {(item.kind, item.name): item for item in found}
 
@@ -65,3 +70,41 @@ def test_a_bucket_is_used_by_identity():
 def test_nothing_comes_of_a_cluster_that_says_nothing_of_its_server():
     """The check reports it; the rendering makes no half of a server."""
     assert rendered({"mlflow": {"url": "https://mlflow.example.com"}}) == {}
+
+
+LOGIN = {"mlflow": {**TRACKING["mlflow"], "login": {"secret": "mlflow-login"}}}
+
+
+def test_a_login_has_its_secrets_in_a_secret_and_its_users_in_the_database(tmp_path):
+    """The program of the container writes a file that Python's configparser reads back, percent signs and all."""
+    server = pod(rendered(LOGIN)["Deployment", "mlflow"])["spec"]
+    main, writer = server["containers"][0], server["initContainers"][1]
+    env = {item["name"]: item for item in main["env"]}
+    for name, key in (("ADMIN_PASSWORD", "admin-password"), ("SECRET_KEY", "cookie-key")):
+        (found,) = [item for item in env.values() if item["name"].endswith(name)]
+        assert found["valueFrom"]["secretKeyRef"] == {"name": "mlflow-login", "key": key}
+    assert "--app-name=basic-auth" in main["args"]
+    program = writer["command"][2].replace("/login/", f"{tmp_path}/")
+    uri = "postgresql+psycopg2://mlflow:p%40ss%w@db/mlflow"
+    given = {"MLFLOW_BACKEND_STORE_URI": uri, "OTHERS": writer["env"][-1]["value"]}
+    subprocess.run([sys.executable, "-c", program], env=given, check=True)
+    read = configparser.ConfigParser()
+    read.read(tmp_path / "login.ini")
+    found = dict(read["mlflow"])
+    assert found == {"default_permission": "NO_PERMISSIONS", "database_uri": uri, "auth_cache_ttl_seconds": "60"}
+
+
+@pytest.mark.parametrize("watched", [True, False])
+def test_prometheus_alone_reaches_the_counters(watched):
+    """A container beside the server serves them, where somebody reads them."""
+    found = rendered(TRACKING, monitoring={} if watched else None)
+    server = pod(found["Deployment", "mlflow"])["spec"]
+    assert [item["name"] for item in server["containers"]] == ["mlflow", *(["metrics"] if watched else [])]
+    assert any("--expose-prometheus" in text for text in server["containers"][0]["args"]) is watched
+    policy = found.get(("NetworkPolicy", "mlflow-metrics"))
+    assert (policy is not None) is watched
+    if policy is not None:
+        (rule,) = policy.fields["spec"]["ingress"]
+        assert rule["ports"] == [{"port": 8001, "protocol": "TCP"}]
+        assert policy.fields["spec"]["podSelector"] == {"matchLabels": {"app": "mlflow"}}
+        assert rule["from"][0]["podSelector"] == {"matchLabels": {"app.kubernetes.io/name": "prometheus"}}

@@ -83,6 +83,17 @@ def test_keys_come_from_secrets_of_the_team():
     )
 
 
+def test_runs_log_in_as_the_user_of_their_team():
+    """With a login the two keys of one Secret; without it nothing is asked for."""
+    login = {"mlflow": {**TRACKING["mlflow"], "login": {"secret": "mlflow-login"}}}
+    found = variables(resolved(login, OURS, tracking=["mlflow"]))
+    for name, key in (("MLFLOW_TRACKING_USERNAME", "username"), ("MLFLOW_TRACKING_PASSWORD", "password")):
+        assert found[name]["valueFrom"]["secretKeyRef"] == {"name": "mlflow-user", "key": key}
+    assert "MLFLOW_TRACKING_USERNAME" not in variables(
+        resolved({"mlflow": TRACKING["mlflow"]}, OURS, tracking=["mlflow"])
+    )
+
+
 def test_a_server_of_the_cluster_is_reached_by_its_service():
     """Also where people use another address; only then do pods of teams get a way to it."""
     run = resolved({"mlflow": TRACKING["mlflow"]}, OURS, tracking=["mlflow"])

@@ -39,6 +39,17 @@ CASES: dict[str, tuple[dict[str, Any] | None, dict[str, Any], list[tuple[str, st
         {},
         [(SERVER, "tracking.mlflow.database"), (SERVER, "tracking.mlflow.artifacts")],
     ),
+    "a login": ({"mlflow": {**MLFLOW, "login": {"secret": "login"}}}, OURS, []),
+    "a login and a token": (
+        {"mlflow": {**MLFLOW, "login": {"secret": "login"}, "token": "mlflow/token"}},
+        OURS,
+        [(SERVER, "tracking.mlflow.token")],
+    ),
+    "a login of one elsewhere": (
+        {"mlflow": {"url": "https://a.example.com", "login": {"secret": "login"}}},
+        {},
+        [(SERVER, "tracking.mlflow.login")],
+    ),
     "an unknown class": (
         {"mlflow": {**MLFLOW, "artifacts": {"storage": "shard"}}},
         OURS,

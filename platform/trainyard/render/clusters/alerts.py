@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trainyard.render.clusters import monitors
+from trainyard.render.parts import prometheus, tracking
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing import burn_in
 from trainyard.render.sizing.fabrics import fabric_type
@@ -20,7 +21,7 @@ OVER_TCP = frozenset({"gpudirect-tcpx", "gpudirect-tcpxo"})
 
 def resources(cluster: Cluster) -> Iterator[Resource]:
     """Yield a PrometheusRule for each group that has rules on the cluster."""
-    monitoring, place = cluster.monitoring, monitors.namespace(cluster)
+    monitoring, place = cluster.monitoring, prometheus.namespace(cluster)
     if monitoring is None or place is None:
         return
     for name, rules in of_cluster(cluster, monitoring).items():
@@ -58,15 +59,20 @@ def recorded_on(cluster: Cluster) -> frozenset[str]:
 
 def applies(cluster: Cluster, rule: RuleFact, there: frozenset[str], series: frozenset[str]) -> bool:
     """Whether a cluster has all that a rule reads, and what else it needs."""
-    expression = rule.expression()
-    used = {word for word in NAME.findall(expression) if word in recorded()}
     has = {
         "argocd": cluster.monitoring is not None and cluster.monitoring.argocd,
         "burnIn": bool(burn_in.tested_pools(cluster)),
         "fabric": cluster.fabric is not None and fabric_type(cluster).name not in OVER_TCP,
+        "mlflow": tracking.has_server(cluster),
         "karpenter": any(map(cluster.is_karpenters, cluster.pools)),
     }
-    return exporters_of(expression) <= there and used <= series and all(has[need] for need in rule.needs)
+    return all(has[need] for need in rule.needs) and is_there(rule.expression(), there, series)
+
+
+def is_there(expression: str, there: frozenset[str], series: frozenset[str]) -> bool:
+    """Whether a cluster has every series that an expression reads."""
+    used = {word for word in NAME.findall(expression) if word in recorded()}
+    return exporters_of(expression) <= there and used <= series
 
 
 def rule_object(rule: RuleFact, values: Mapping[str, str]) -> dict[str, Any]:

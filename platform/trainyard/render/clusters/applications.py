@@ -11,10 +11,10 @@ from typing import Any
 
 from trainyard.base.documents import Path, dump
 from trainyard.base.labels import COMPARE_OPTIONS, IGNORE_HEALTH, MANIFEST_PATHS
-from trainyard.render.clusters import monitors
 from trainyard.render.kinds import available
 from trainyard.render.operators import Operator, Site
 from trainyard.render.operators.install import installed_operators, values
+from trainyard.render.parts import prometheus
 from trainyard.render.parts.objects import Resource
 from trainyard.specs import Cluster, Repository
 from trainyard.specs.releases.facts import Manifests
@@ -287,7 +287,7 @@ def platform_app(follower: Follower) -> App:
 
 def monitoring_app(follower: Follower) -> App:
     """Return the Application of monitors and rules, apart from all else: it waits for their definitions alone."""
-    where = follower.destination(monitors.namespace(follower.cluster) or "default")
+    where = follower.destination(prometheus.namespace(follower.cluster) or "default")
     source = follower.folder("monitoring")
     options, notes = OF_OPERATORS, SERVER_SIDE_DIFF
     return App("monitoring", "monitoring", ("monitoring",), source, where, options, FOLLOW, annotations=notes)

@@ -11,12 +11,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.render.clusters import alerts, monitors
+from trainyard.render.parts import prometheus
 from trainyard.render.parts.links import dashboard_id
 from trainyard.render.parts.objects import Resource
 from trainyard.specs import Cluster
-from trainyard.specs.alerts import recorded
 from trainyard.specs.dashboards import Dashboard, Panel, Variable, dashboards
-from trainyard.specs.metrics import NAME, exporters_of
 
 COLUMNS = 24
 HEIGHTS = {"stat": 4, "timeseries": 8, "table": 8}
@@ -31,7 +30,7 @@ SCHEMA = 39
 
 def resources(cluster: Cluster) -> Iterator[Resource]:
     """Yield a ConfigMap for each dashboard that has panels on the cluster; nothing without a Grafana."""
-    monitoring, place = cluster.monitoring, monitors.namespace(cluster)
+    monitoring, place = cluster.monitoring, prometheus.namespace(cluster)
     if monitoring is None or monitoring.grafana is None or place is None:
         return
     grafana = monitoring.grafana
@@ -62,16 +61,10 @@ def panels_of(cluster: Cluster, board: Dashboard) -> list[tuple[str, list[Panel]
     there, series = frozenset(monitors.there(cluster)), alerts.recorded_on(cluster)
     found = []
     for row in board.rows:
-        panels = [panel for panel in row.panels if is_there(panel.expression(), there, series)]
+        panels = [panel for panel in row.panels if alerts.is_there(panel.expression(), there, series)]
         if panels:
             found.append((row.title, panels))
     return found
-
-
-def is_there(expression: str, there: frozenset[str], series: frozenset[str]) -> bool:
-    """Whether a cluster has every series that an expression reads."""
-    used = {word for word in NAME.findall(expression) if word in recorded()}
-    return exporters_of(expression) <= there and used <= series
 
 
 def document(name: str, board: Dashboard, rows: list[tuple[str, list[Panel]]]) -> dict[str, Any]:

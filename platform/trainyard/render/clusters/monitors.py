@@ -10,15 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.base.labels import NAMESPACE
+from trainyard.render.parts import prometheus, tracking
 from trainyard.render.parts.objects import Resource
 from trainyard.specs import Cluster
 from trainyard.specs.metrics import Exporter, Scrape, exporters
 from trainyard.specs.models.monitoring import Monitoring
 from trainyard.specs.releases import release
-
-OPERATOR = "kube-prometheus-stack"
-"""The operator that installs Prometheus where there is none."""
 
 PROJECT, RELEASE = "prometheus-operator", "0.93.0"
 """The project of their API types, and the release by which they are checked, that of the chart (appVersion v0.93.1)."""
@@ -30,28 +27,13 @@ ACCESS = "trainyard-metrics-reader"
 TOKEN = "/var/run/secrets/kubernetes.io/serviceaccount/token"  # noqa: S105 - a path
 """Prometheus' own token, as charts of Kueue and JobSet have it in their monitors."""
 
-PROMETHEUS = {"app.kubernetes.io/name": "prometheus"}
-"""Labels of Prometheus' pods (prometheus-operator v0.93.0 pkg/prometheus/server/statefulset.go)."""
-
 STATES = "custom-resource-state"
 ARGOCD = "argo-cd"
 
 
-def namespace(cluster: Cluster) -> str | None:
-    """Return the namespace of Prometheus, its monitors and rules; None of a cluster that nobody watches."""
-    monitoring = cluster.monitoring
-    if monitoring is None:
-        return None
-    if monitoring.existing is not None:
-        return monitoring.existing.namespace
-    facts = release(OPERATOR)
-    assert facts is not None
-    return facts.namespace
-
-
 def labels(monitoring: Monitoring) -> dict[str, str]:
     """Return the labels by which Prometheus selects monitors and rules; the chart's has its release."""
-    return dict(monitoring.existing.labels) if monitoring.existing else {"release": OPERATOR}
+    return dict(monitoring.existing.labels) if monitoring.existing else {"release": prometheus.OPERATOR}
 
 
 def there(cluster: Cluster) -> dict[str, Exporter]:
@@ -61,14 +43,15 @@ def there(cluster: Cluster) -> dict[str, Exporter]:
     for name, exporter in exporters().items():
         states = name != STATES or {one["operator"] for one in exporter.resources} & set(cluster.operators)
         brought = exporter.operator is None or exporter.operator in cluster.operators
-        if states and brought and (name != ARGOCD or argocd):
+        served = name != tracking.MLFLOW or tracking.has_server(cluster)
+        if states and brought and served and (name != ARGOCD or argocd):
             found[name] = exporter
     return found
 
 
 def resources(cluster: Cluster) -> Iterator[Resource]:
     """Yield the monitors of the cluster's exporters, and the right to read metrics where it is ours to give."""
-    monitoring, place = cluster.monitoring, namespace(cluster)
+    monitoring, place = cluster.monitoring, prometheus.namespace(cluster)
     if monitoring is None or place is None:
         return
     for name, exporter in there(cluster).items():
@@ -102,9 +85,13 @@ def monitor(cluster: Cluster, monitoring: Monitoring, name: str, exporter: Expor
         "selector": {"matchLabels": scrape.pods if by_pods else scrape.service},
         "podMetricsEndpoints" if by_pods else "endpoints": [endpoint],
     }
+    if scrape.pod_labels:
+        spec["podTargetLabels"] = list(scrape.pod_labels)
     kind = "PodMonitor" if by_pods else "ServiceMonitor"
     fields, at = {"spec": spec}, ("monitoring",)
-    return Resource(API, kind, f"trainyard-{name}", at, namespace(cluster), labels(monitoring), fields=fields)
+    return Resource(
+        API, kind, f"trainyard-{name}", at, prometheus.namespace(cluster), labels(monitoring), fields=fields
+    )
 
 
 def places(cluster: Cluster, exporter: Exporter, scrape: Scrape) -> dict[str, Any]:
@@ -146,16 +133,8 @@ def kinds(cluster: Cluster) -> tuple[frozenset[str], frozenset[str]]:
 
 def scraped_in_teams(cluster: Cluster) -> Iterator[tuple[str, dict[str, str], int, str]]:
     """Yield exporters in namespaces of teams: name, labels of the pods, number of the port, and who reads them."""
-    place = namespace(cluster)
+    place = prometheus.namespace(cluster)
     for name, exporter in there(cluster).items() if place else ():
         scrape = exporter.scrape
         if scrape is not None and scrape.teams and scrape.pods and scrape.number and place:
             yield name, dict(scrape.pods), scrape.number, place
-
-
-def peer(place: str) -> dict[str, Any]:
-    """Return Prometheus' pods as the source of traffic."""
-    return {
-        "namespaceSelector": {"matchLabels": {NAMESPACE: place}},
-        "podSelector": {"matchLabels": PROMETHEUS},
-    }

@@ -10,7 +10,7 @@ from typing import Any
 from trainyard.base.labels import NAMESPACE, NETWORK_RESOURCE, TEAM
 from trainyard.render.clusters import monitors
 from trainyard.render.kinds import available
-from trainyard.render.parts import nim, tracking
+from trainyard.render.parts import nim, prometheus, tracking
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing.fabrics.devices import SHARED, resource
 from trainyard.render.sizing.fabrics.plan import by_nv_ipam, is_routed, link, networks, pools, subnets, teams
@@ -86,7 +86,7 @@ def allow_operators(cluster: Cluster) -> Iterator[tuple[str, dict[str, Any]]]:
 def allow_prometheus(cluster: Cluster) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield a policy by which Prometheus reads pods of a team that have metrics."""
     for name, labels, number, place in monitors.scraped_in_teams(cluster):
-        rule = {"from": [monitors.peer(place)], "ports": [port(str(number))]}
+        rule = {"from": [prometheus.peer(place)], "ports": [port(str(number))]}
         yield (
             f"metrics-of-{name}",
             {"podSelector": {"matchLabels": labels}, "policyTypes": ["Ingress"], "ingress": [rule]},

@@ -21,6 +21,7 @@ from trainyard.render.clusters.software import hardware, operator
 from trainyard.render.kinds import available, companions
 from trainyard.render.operators import Operator, Site
 from trainyard.render.operators.install import installed_operators
+from trainyard.render.parts import prometheus
 from trainyard.render.parts.objects import Resource
 from trainyard.specs import Cluster
 from trainyard.specs.models.argocd import Window
@@ -185,7 +186,7 @@ def platform_spec(follower: Follower, extra: list[tuple[str, str | None]]) -> di
 def monitoring_spec(follower: Follower) -> dict[str, Any]:
     """Return the project of monitors and rules: their namespace, and the right to read metrics."""
     wide, inside = monitors.kinds(follower.cluster)
-    spaces = {monitors.namespace(follower.cluster) or "default", *dashboards.namespaces(follower.cluster)}
+    spaces = {prometheus.namespace(follower.cluster) or "default", *dashboards.namespaces(follower.cluster)}
     return {
         "destinations": [follower.destination(namespace) for namespace in sorted(spaces)],
         "clusterResourceWhitelist": allowed_kinds(wide),

@@ -11,12 +11,15 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from trainyard.base.labels import NAMESPACE, PROTECTED, TEAM
+from trainyard.render.operators import mlflow_login
 from trainyard.render.operators.base import Operator, Site
+from trainyard.render.operators.mlflow_login import from_secret
+from trainyard.render.parts import prometheus
 from trainyard.render.parts.identity import labels_for
 from trainyard.render.parts.objects import Resource
 from trainyard.render.parts.tracking import PORT, SERVICE
 from trainyard.specs.models.storage import Storage
-from trainyard.specs.models.tracking import Artifacts, Database, MLflow
+from trainyard.specs.models.tracking import Artifacts, Database, Login, MLflow
 
 NAME = "mlflow"
 POSTGRES = "mlflow-postgres"
@@ -28,6 +31,27 @@ SERVER_USER = 1000
 FILES = "/artifacts"
 TMP = "/tmp"  # noqa: S108 - of the pod
 DATA = "/var/lib/postgresql/data"
+
+METRICS = f"{TMP}/metrics"
+"""Where the processes of the server leave their counters."""
+
+METRICS_PORT = 8001
+READ_METRICS = f"""\
+import os
+import threading
+os.makedirs("{METRICS}", exist_ok=True)
+from prometheus_client import CollectorRegistry, start_http_server
+from prometheus_client.multiprocess import MultiProcessCollector
+registry = CollectorRegistry()
+MultiProcessCollector(registry)
+start_http_server({METRICS_PORT}, registry=registry)
+threading.Event().wait()
+"""
+"""Serves the counters at a port of their own (24 MiB, measured).
+
+The server's own /metrics refuses Prometheus: by its address, as other hosts, and with a login everybody but
+administrators (MLFLOW_BASIC_AUTH_FAIL_CLOSED; asked with a real server).
+"""
 
 WORKERS = 2
 """Processes of the server, each with 250 MiB (measured)."""
@@ -51,6 +75,9 @@ class MLflowServer(Operator):
         yield service(site, NAME, PORT)
         yield server(site, said, said.database, said.artifacts)
         yield policy(site, NAME, PORT, sources(said))
+        place = prometheus.namespace(site.cluster)
+        if place is not None:
+            yield policy(site, "mlflow-metrics", METRICS_PORT, [prometheus.peer(place)], of=NAME)
 
 
 def make(
@@ -80,10 +107,10 @@ def service(site: Site, name: str, port: int) -> Resource:
     return make(site, "v1", "Service", name, "", spec=spec)
 
 
-def policy(site: Site, name: str, port: int, allowed: list[dict[str, Any]]) -> Resource:
+def policy(site: Site, name: str, port: int, allowed: list[dict[str, Any]], *, of: str = "") -> Resource:
     """Return who reaches a program; it may itself reach databases, buckets and providers outside."""
     rule = {"from": allowed, "ports": [{"port": port, "protocol": "TCP"}]}
-    spec = {"podSelector": {"matchLabels": {"app": name}}, "policyTypes": ["Ingress"], "ingress": [rule]}
+    spec = {"podSelector": {"matchLabels": {"app": of or name}}, "policyTypes": ["Ingress"], "ingress": [rule]}
     return make(site, "networking.k8s.io/v1", "NetworkPolicy", name, "", spec=spec)
 
 
@@ -125,6 +152,7 @@ def server(site: Site, said: MLflow, store: Database, files: Artifacts) -> Resou
     image = site.components["server"]["image"]
     folder = {"name": "tmp", "mountPath": TMP}
     mounts = [folder, *([{"name": "artifacts", "mountPath": FILES}] if files.storage else [])]
+    mounts += [mlflow_login.MOUNT] if said.login else []
     env = [*uri(store), {"name": "HOME", "value": TMP}, {"name": "MLFLOW_DISABLE_TELEMETRY", "value": "true"}]
     upgrade = {
         **basis(site, "upgrade", image, NAME),
@@ -135,9 +163,13 @@ def server(site: Site, said: MLflow, store: Database, files: Artifacts) -> Resou
     main = {
         **basis(site, NAME, image, NAME),
         "command": ["mlflow", "server", "--host=0.0.0.0", f"--port={PORT}", f"--workers={WORKERS}"],
-        "args": [f"--artifacts-destination={files.bucket or FILES}"],
+        "args": [
+            f"--artifacts-destination={files.bucket or FILES}",
+            *([f"--expose-prometheus={METRICS}"] if prometheus.namespace(site.cluster) else []),
+            *(["--app-name=basic-auth"] if said.login else []),
+        ],
         "workingDir": TMP,
-        "env": [*env, *settings(said)],
+        "env": [*env, *settings(said), *(mlflow_login.settings(said.login) if said.login else ())],
         "ports": [{"containerPort": PORT}],
         "readinessProbe": {"httpGet": {"path": "/health", "port": PORT}, "periodSeconds": 10},
         "livenessProbe": {"httpGet": {"path": "/health", "port": PORT}, "periodSeconds": 30, "failureThreshold": 10},
@@ -145,13 +177,40 @@ def server(site: Site, said: MLflow, store: Database, files: Artifacts) -> Resou
     }
     volumes: list[dict[str, Any]] = [{"name": "tmp", "emptyDir": {"sizeLimit": "10Gi"}}]
     volumes += [{"name": "artifacts", "persistentVolumeClaim": {"claimName": NAME}}] if files.storage else []
+    volumes += [mlflow_login.VOLUME] if said.login else []
     pod = {
-        **pod_spec(SERVER_USER, [main], volumes),
-        "initContainers": [upgrade],
+        **pod_spec(
+            SERVER_USER,
+            [main, *([metrics(site, image, folder)] if prometheus.namespace(site.cluster) else [])],
+            volumes,
+        ),
+        "initContainers": [upgrade, *([users(site, image, env, said.login)] if said.login else [])],
         "serviceAccountName": NAME,
     }
     spec = {"replicas": 1, "strategy": {"type": "Recreate"}, **selected(NAME, pod, labels_for(files.annotations))}
     return make(site, "apps/v1", "Deployment", NAME, "", spec=spec)
+
+
+def metrics(site: Site, image: str, folder: dict[str, str]) -> dict[str, Any]:
+    """Return the container that serves the counters to Prometheus."""
+    return {
+        **basis(site, "metrics", image, NAME),
+        "command": ["python", "-c", READ_METRICS],
+        "env": [{"name": "PROMETHEUS_MULTIPROC_DIR", "value": METRICS}],
+        "ports": [{"containerPort": METRICS_PORT, "name": "metrics"}],
+        "volumeMounts": [folder],
+    }
+
+
+def users(site: Site, image: str, env: list[dict[str, Any]], login: Login) -> dict[str, Any]:
+    """Return the container that writes the configuration of the login."""
+    return {
+        **basis(site, "upgrade", image, NAME),
+        "name": "login",
+        "command": ["python", "-c", mlflow_login.WRITE],
+        "env": [*env, {"name": "OTHERS", "value": mlflow_login.LEVELS[login.others]}],
+        "volumeMounts": [mlflow_login.MOUNT],
+    }
 
 
 def settings(said: MLflow) -> list[dict[str, str]]:
@@ -178,12 +237,6 @@ def uri(store: Database) -> list[dict[str, Any]]:
     value = f"postgresql+psycopg2://{NAME}:$(POSTGRES_PASSWORD)@{POSTGRES}:{POSTGRES_PORT}/{NAME}"
     password = from_secret("POSTGRES_PASSWORD", store.secret)
     return [password, {"name": "MLFLOW_BACKEND_STORE_URI", "value": value}]
-
-
-def from_secret(name: str, reference: str) -> dict[str, Any]:
-    """Return a variable whose value stands in a Secret: `secret/key`."""
-    secret, _, key = reference.partition("/")
-    return {"name": name, "valueFrom": {"secretKeyRef": {"name": secret, "key": key}}}
 
 
 def basis(site: Site, name: str, image: str, daemon_name: str) -> dict[str, Any]:

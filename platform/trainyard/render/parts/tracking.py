@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from trainyard.render.sizing import Sized
 from trainyard.specs import Cluster
-from trainyard.specs.models.tracking import MLflow, Wandb
+from trainyard.specs.models.tracking import Login, MLflow, Wandb
 from trainyard.specs.run import Run
 
 MLFLOW, WANDB, WANDB_OPERATOR = "mlflow", "wandb", "wandb-operator"
@@ -31,24 +31,30 @@ IDENTITY = {
 }
 """Variables that a job may not set: they say where it writes, and as which run. Names of groups it may change."""
 
-KEYS = {MLFLOW: "MLFLOW_TRACKING_TOKEN", WANDB: "WANDB_API_KEY"}
-"""Variables that come from a Secret of the team."""
-
 
 def has_server(cluster: Cluster) -> bool:
     """Whether MLflow's server on a cluster is installed from here."""
     return cluster.installs(MLFLOW) and cluster.tracking is not None and cluster.tracking.mlflow is not None
 
 
+def login(cluster: Cluster) -> Login | None:
+    """Return the login of the server that is installed from here; None where it asks nobody, or is elsewhere."""
+    said = cluster.tracking.mlflow if cluster.tracking else None
+    return said.login if said is not None and has_server(cluster) else None
+
+
+def chosen(run: Run) -> tuple[MLflow | None, Wandb | None]:
+    """Return the trackers that a job names and its cluster has."""
+    there, named = run.cluster.tracking, run.job.tracking
+    if there is None:
+        return None, None
+    return there.mlflow if MLFLOW in named else None, there.wandb if WANDB in named else None
+
+
 def environment(run: Run) -> dict[str, Sized[str]]:
     """Return the variables of the trackers that a job names, each with its origin; values of Secrets are not here."""
-    tracking = run.cluster.tracking
-    found: dict[str, Sized[str]] = {}
-    if tracking is not None and tracking.mlflow is not None and MLFLOW in run.job.tracking:
-        found |= of_mlflow(run, tracking.mlflow)
-    if tracking is not None and tracking.wandb is not None and WANDB in run.job.tracking:
-        found |= of_wandb(run, tracking.wandb)
-    return found
+    mlflow, wandb = chosen(run)
+    return {**(of_mlflow(run, mlflow) if mlflow else {}), **(of_wandb(run, wandb) if wandb else {})}
 
 
 def tracked_name(run: Run) -> str:
@@ -91,20 +97,28 @@ def of_wandb(run: Run, said: Wandb) -> dict[str, Sized[str]]:
     }
 
 
+def keys(cluster: Cluster, tracker: str) -> dict[str, tuple[str, str]]:
+    """Return a tracker's variables that come from Secrets of a team: `secret/key`, and the field that says so."""
+    said, user = cluster.tracking, login(cluster)
+    if said is not None and tracker == WANDB and said.wandb is not None:
+        return {"WANDB_API_KEY": (said.wandb.api_key, "tracking.wandb.apiKey")}
+    if tracker == MLFLOW and user is not None:
+        names = {"MLFLOW_TRACKING_USERNAME": "username", "MLFLOW_TRACKING_PASSWORD": "password"}
+        return {name: (f"{user.runs}/{key}", "tracking.mlflow.login.runs") for name, key in names.items()}
+    if said is not None and tracker == MLFLOW and said.mlflow is not None and said.mlflow.token:
+        return {"MLFLOW_TRACKING_TOKEN": (said.mlflow.token, "tracking.mlflow.token")}
+    return {}
+
+
 def secrets(run: Run) -> dict[str, str]:
     """Return the variables that come from Secrets, each as `secret/key`; a job's own `secrets` win over them."""
-    tracking = run.cluster.tracking
-    found: dict[str, str] = {}
-    if tracking is not None and tracking.mlflow is not None and tracking.mlflow.token and MLFLOW in run.job.tracking:
-        found[KEYS[MLFLOW]] = tracking.mlflow.token
-    if tracking is not None and tracking.wandb is not None and WANDB in run.job.tracking:
-        found[KEYS[WANDB]] = tracking.wandb.api_key
-    return found
+    found = (keys(run.cluster, tracker) for tracker in (MLFLOW, WANDB) if tracker in run.job.tracking)
+    return {name: reference for pairs in found for name, (reference, _) in pairs.items()}
 
 
 def secret_origins(run: Run) -> dict[str, Sized[str]]:
     """Return the Secrets and keys that these variables come from, for a person to read; never their values."""
-    fields = {KEYS[MLFLOW]: "tracking.mlflow.token", KEYS[WANDB]: "tracking.wandb.apiKey"}
+    fields = {name: field for tracker in (MLFLOW, WANDB) for name, (_, field) in keys(run.cluster, tracker).items()}
     given = {name: (reference, f"{fields[name]} of the cluster") for name, reference in secrets(run).items()}
     given |= {name: (run.job.secrets[name], "secrets of the job") for name in given if name in run.job.secrets}
     return {name: Sized(f"Secret {reference}", origin) for name, (reference, origin) in given.items()}
@@ -117,17 +131,15 @@ def reserved(run: Run) -> tuple[str, ...]:
 
 def links(run: Run) -> dict[str, str]:
     """Return the addresses at which people see a run, by tracker; an array has no single one at Weights & Biases."""
-    tracking = run.cluster.tracking
+    mlflow, wandb = chosen(run)
     found: dict[str, str] = {}
-    if tracking is None:
-        return found
-    if tracking.mlflow is not None and tracking.mlflow.url and MLFLOW in run.job.tracking:
-        found[MLFLOW] = f"{tracking.mlflow.url.rstrip('/')}/#/experiments"
-    if tracking.wandb is not None and WANDB in run.job.tracking:
+    if mlflow is not None and mlflow.url:
+        found[MLFLOW] = f"{mlflow.url.rstrip('/')}/#/experiments"
+    if wandb is not None:
         env = {**run.job.env}
-        project = env.get("WANDB_PROJECT", tracking.wandb.project or run.team_name)
-        entity = env.get("WANDB_ENTITY", tracking.wandb.entity)
-        page = f"{app_address(tracking.wandb.url)}/{quote(entity)}/{quote(project)}"
+        project = env.get("WANDB_PROJECT", wandb.project or run.team_name)
+        entity = env.get("WANDB_ENTITY", wandb.entity)
+        page = f"{app_address(wandb.url)}/{quote(entity)}/{quote(project)}"
         found[WANDB] = page if run.job.array is not None else f"{page}/runs/{quote(run.name)}"
     return found
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.base.documents import Path
-from trainyard.render.parts.tracking import MLFLOW, has_server
+from trainyard.render.parts.tracking import MLFLOW, SERVICE, has_server
 from trainyard.render.prerequisites.base import Prerequisite, Site
 from trainyard.render.prerequisites.questions import Existing, namespaced
-from trainyard.specs.models.tracking import MLflow, WandbServer
+from trainyard.specs.models.tracking import Login, MLflow, WandbServer
 
 
 def trackers(site: Site) -> Iterator[Prerequisite]:
@@ -54,8 +54,30 @@ def mlflow(said: MLflow) -> Iterator[Prerequisite]:
         space = Existing("Namespace", said.gateway, f"/api/v1/namespaces/{said.gateway}")
         what, why = f"namespace `{said.gateway}` has the gateway that people come through", "MLflow lets it in"
         yield Prerequisite(what, why, (*at, "gateway"), "install the gateway there, or remove the field", space)
+    if said.login is not None:
+        yield from users(said.login, (*at, "login"))
     if said.url is not None:
-        yield way(said.url, "mlflow/mlflow", (*at, "url"))
+        yield way(said.url, "mlflow/mlflow", (*at, "url"), login=said.login is not None)
+
+
+def users(login: Login, at: Path) -> Iterator[Prerequisite]:
+    """Yield the Secret of the server's login, and the users of teams."""
+    keys = "--from-literal=admin-password=PASSWORD --from-literal=cookie-key=KEY"
+    yield Prerequisite(
+        f"Secret `{MLFLOW}/{login.secret}` has keys `admin-password`, of 12 characters or more, and `cookie-key`",
+        "the server does not start without",
+        (*at, "secret"),
+        f"`kubectl create secret generic -n {MLFLOW} {login.secret} {keys}`",
+        namespaced("Secret", "secrets", MLFLOW, login.secret),
+    )
+    make = f"`curl -u admin http://{SERVICE}/api/2.0/mlflow/users/create --json '"
+    yield Prerequisite(
+        f"MLflow has a user for each team, in keys `username` and `password` of the team's Secret `{login.runs}`",
+        "runs log in as that user, and own the experiments that they make",
+        (*at, "runs"),
+        f'{make}{{"username": "TEAM", "password": "PASSWORD"}}\'`, and list the Secret in the team\'s file',
+        look="a run of the team writes to its experiment",
+    )
 
 
 def wandb(url: str, said: WandbServer) -> Iterator[Prerequisite]:
@@ -88,8 +110,9 @@ def identity(bucket: str, account: str, notes: dict[str, str], at: Path) -> Prer
     return Prerequisite(what, "files of runs are kept there", at, "create both at the provider", look=look)
 
 
-def way(url: str, service: str, at: Path) -> Prerequisite:
-    """Return the way by which people reach a server that has no login of its own."""
-    what = f"{url} leads to Service `{service}`, behind a login"
-    why = "the server itself asks nobody who they are"
-    return Prerequisite(what, why, at, "create an Ingress or HTTPRoute with your login", look=f"`curl -I {url}`")
+def way(url: str, service: str, at: Path, *, login: bool) -> Prerequisite:
+    """Return the way by which people reach a server; one without a login of its own is behind another."""
+    what = f"{url} leads to Service `{service}`" + ("" if login else ", behind a login")
+    why = "people look at runs there" if login else "the server itself asks nobody who they are"
+    get = "create an Ingress or HTTPRoute" + (" with TLS" if login else " with your login")
+    return Prerequisite(what, why, at, get, look=f"`curl -I {url}`")

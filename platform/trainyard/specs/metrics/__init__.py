@@ -45,6 +45,8 @@ class Scrape(Spec):
     """Name of the port, of the pod or of the Service."""
     number: int | None = None
     """Number of the port, where policies of a network must let Prometheus through."""
+    pod_labels: tuple[Text, ...] = ()
+    """Labels of its pods that series have, too; of a PodMonitor."""
     teams: StrictBool = False
     """Whether its pods are in the namespaces of teams, and not beside their operator."""
     authorized: StrictBool = False

@@ -61,6 +61,17 @@ class Artifacts(Spec):
         return self
 
 
+class Login(Spec):
+    """Users of the MLflow that is installed; its administrator makes them, and they are in its own database."""
+
+    secret: SubdomainName
+    """Secret in namespace `mlflow` with keys `admin-password`, for user `admin`, and `cookie-key`, for sessions."""
+    others: Literal["none", "read"] = "none"
+    """What users may do with experiments of others: nothing, or read them; who makes an experiment may do all."""
+    runs: SubdomainName = "mlflow-user"
+    """Secret of each team with keys `username` and `password`: the user of its runs, best one for each team."""
+
+
 class MLflow(Spec):
     """An MLflow server: `operators.mlflow` installs it, or it is elsewhere at `url`."""
 
@@ -72,6 +83,8 @@ class MLflow(Spec):
     """Files of the server that is installed."""
     gateway: Name | None = None
     """Namespace of the ingress controller or gateway that leads people from `url` to Service `mlflow/mlflow`."""
+    login: Login | None = None
+    """Login of the server that is installed; default: it asks nobody who they are."""
     token: SecretKey | None = None
     """Key of a Secret of each team with a token for a server that asks for one; variable MLFLOW_TRACKING_TOKEN."""
 

@@ -8,8 +8,8 @@ from trainyard.base.findings import Finding, Severity, did_you_mean
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.subjects import CLUSTER, CLUSTER_BESIDE, OneCluster
 from trainyard.render.clusters import of_files
-from trainyard.render.clusters.monitors import OPERATOR
 from trainyard.render.clusters.team import volumes
+from trainyard.render.parts.prometheus import OPERATOR
 from trainyard.specs.alerts import groups
 from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.releases.facts import lookup

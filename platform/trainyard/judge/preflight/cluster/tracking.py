@@ -60,6 +60,7 @@ def check_mlflow(cluster: Cluster, source: Source, said: MLflow) -> Iterator[Fin
     """Yield missing parts of an MLflow, parts without effect, and unknown storage."""
     at: Path = ("tracking", "mlflow")
     parts = {"database": said.database, "artifacts": said.artifacts}
+    used = {**parts, "login": said.login}
     if cluster.installs(MLFLOW):
         for missing in [name for name, part in parts.items() if part is None]:
             message = f"mlflow is installed from here, but {missing} is missing, so there is no server; add it"
@@ -68,9 +69,12 @@ def check_mlflow(cluster: Cluster, source: Source, said: MLflow) -> Iterator[Fin
         if said.url is None:
             message = "mlflow has no url and is not installed from here; set url, or add mlflow to operators"
             yield SERVER.at(source, at, message, key=True)
-        for unused in [name for name, part in parts.items() if part is not None]:
+        for unused in [name for name, part in used.items() if part is not None]:
             message = f"{unused} has no effect, since mlflow is not installed from here; add it to operators"
             yield SERVER.at(source, (*at, unused), message, key=True, severity=Severity.WARNING)
+    if cluster.installs(MLFLOW) and said.login is not None and said.token is not None:
+        message = "runs log in by login.runs, so token has no effect; remove it"
+        yield SERVER.at(source, (*at, "token"), message, key=True, severity=Severity.WARNING)
     for name, storage in (
         ("database", said.database.storage if said.database else None),
         ("artifacts", said.artifacts.storage if said.artifacts else None),

@@ -10,7 +10,7 @@ from trainyard.base.system.repository import team_file
 from trainyard.judge.preflight.job.secrets import SECRET
 from trainyard.judge.preflight.subjects import PLACED, OneJob
 from trainyard.render.launchers.own_roles import named_variables
-from trainyard.render.parts.tracking import WANDB
+from trainyard.render.parts.tracking import WANDB, keys
 from trainyard.specs import Cluster, Job, Team
 
 UNKNOWN = Rule(
@@ -48,7 +48,7 @@ def check(job: OneJob, team: Team, cluster: Cluster) -> Iterator[Finding]:
             message = f"cluster {job.file.job.cluster!r} has no tracker {name!r}; {hint}"
             yield UNKNOWN.at(job.file.source, ("tracking", index), message)
             continue
-        for secret in keys(cluster, name, job.file.job):
+        for secret in secrets_of(cluster, name, job.file.job):
             if secret not in team.secrets:
                 hint = did_you_mean(secret, team.secrets)
                 message = f"tracker {name!r} needs secret {secret!r}, which is not listed in {team_file(job.file.team)}"
@@ -57,16 +57,10 @@ def check(job: OneJob, team: Team, cluster: Cluster) -> Iterator[Finding]:
         yield from switched_off(job)
 
 
-def keys(cluster: Cluster, tracker: str, job: Job) -> Iterator[str]:
-    """Yield the Secret with a tracker's key, unless the job names another."""
-    tracking = cluster.tracking
-    if tracking is None:
-        return
-    if tracker == WANDB and tracking.wandb is not None and "WANDB_API_KEY" not in job.secrets:
-        yield tracking.wandb.api_key.partition("/")[0]
-    token = tracking.mlflow.token if tracking.mlflow else None
-    if tracker != WANDB and token is not None and "MLFLOW_TRACKING_TOKEN" not in job.secrets:
-        yield token.partition("/")[0]
+def secrets_of(cluster: Cluster, tracker: str, job: Job) -> Iterator[str]:
+    """Yield each Secret with a tracker's keys once, unless the job names another for them."""
+    found = (reference for name, (reference, _) in keys(cluster, tracker).items() if name not in job.secrets)
+    yield from dict.fromkeys(reference.partition("/")[0] for reference in found)
 
 
 def switched_off(job: OneJob) -> Iterator[Finding]:
