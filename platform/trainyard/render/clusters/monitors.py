@@ -73,7 +73,7 @@ def monitor(cluster: Cluster, monitoring: Monitoring, name: str, exporter: Expor
         "interval": scrape.interval,
         "honorLabels": True,
         "relabelings": [
-            {"sourceLabels": ["__meta_kubernetes_pod_node_name"], "targetLabel": "node"},
+            prometheus.OF_NODE,
             {"targetLabel": "job", "replacement": name},
         ],
     }

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from trainyard.base.documents import Path
+from trainyard.render.parts import unprivileged
 from trainyard.render.parts.objects import Resource
 from trainyard.render.parts.pods import drop_empty
 from trainyard.specs import Cluster, OperatorChoice, Pool
@@ -140,9 +141,10 @@ def harden_deployment(
         if daemon_container.name == name
     )
     resources = {kind: amounts for kind, amounts in asked.model_dump().items() if amounts}
-    own = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
-    containers = [{"name": name, "resources": resources, "securityContext": own, **drop_empty(container or {})}]
-    user = {"runAsNonRoot": True, "runAsUser": 65532, "seccompProfile": {"type": "RuntimeDefault"}}
+    containers = [
+        {"name": name, "resources": resources, "securityContext": unprivileged.LEAST, **drop_empty(container or {})}
+    ]
+    user = {"runAsNonRoot": True, "runAsUser": unprivileged.NOBODY, "seccompProfile": {"type": "RuntimeDefault"}}
     pod = {"securityContext": user, "containers": containers, **({"volumes": list(volumes)} if volumes else {})}
     head = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name}}
     return {**head, "spec": {"template": {"spec": pod}}}

@@ -13,6 +13,7 @@ from typing import Any
 
 from trainyard.base.pools import node_terms
 from trainyard.render.operators.base import Operator, Site
+from trainyard.render.parts import unprivileged
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing.fabrics import fabric_type
 from trainyard.render.sizing.fabrics.gke import ACCELERATOR, ON_NODE, Gke
@@ -177,13 +178,12 @@ def container(site: Site, name: str, image: str, command: list[str], *, privileg
         for daemon_container in daemon.containers
         if daemon_container.name == name
     )
-    least = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
     return {
         "name": name,
         "image": image,
         **({"command": command} if command else {}),
         "resources": {key: amounts for key, amounts in asked.items() if amounts},
-        "securityContext": {"privileged": True} if privileged else least,
+        "securityContext": {"privileged": True} if privileged else unprivileged.LEAST,
         "terminationMessagePolicy": "FallbackToLogsOnError",
     }
 

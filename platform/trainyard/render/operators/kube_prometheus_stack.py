@@ -12,6 +12,7 @@ from typing import Any
 from trainyard.base.labels import JOB, RUN, TEAM
 from trainyard.render.operators.base import Conflict, Operator, Site, merge, nest_value
 from trainyard.render.operators.stated_values import if_false, stated
+from trainyard.render.parts import prometheus
 from trainyard.specs import Cluster
 from trainyard.specs.metrics import exporters
 from trainyard.specs.models.monitoring import Monitoring
@@ -21,9 +22,6 @@ CHART = "prometheus-community/helm-charts kube-prometheus-stack-88.5.3 charts/ku
 
 LABELS = "kube-state-metrics.metricLabelsAllowlist"
 STATES = "kube-state-metrics.customResourceState.config"
-
-OF_NODE = [{"sourceLabels": ["__meta_kubernetes_pod_node_name"], "targetLabel": "node"}]
-"""Gives every series of a pod the name of its node."""
 
 CONTROL_PLANE = ("kubeControllerManager", "kubeEtcd", "kubeProxy", "kubeScheduler")
 """Parts that answer nobody outside their own machine, or that the provider hides: their alerts would fire for ever."""
@@ -57,7 +55,7 @@ class KubePrometheusStack(Operator):
             "kube-state-metrics": state_metrics(site.cluster),
             "prometheus-node-exporter": {
                 "tolerations": [{"operator": "Exists"}],
-                "prometheus": {"monitor": {"relabelings": OF_NODE}},
+                "prometheus": {"monitor": {"relabelings": [prometheus.OF_NODE]}},
             },
         }
         selector = placement(site.cluster, monitoring)

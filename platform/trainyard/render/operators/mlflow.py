@@ -14,7 +14,7 @@ from trainyard.base.labels import NAMESPACE, PROTECTED, TEAM
 from trainyard.render.operators import mlflow_login
 from trainyard.render.operators.base import Operator, Site
 from trainyard.render.operators.mlflow_login import from_secret
-from trainyard.render.parts import prometheus
+from trainyard.render.parts import prometheus, unprivileged
 from trainyard.render.parts.identity import labels_for
 from trainyard.render.parts.objects import Resource
 from trainyard.render.parts.tracking import PORT, SERVICE
@@ -253,7 +253,7 @@ def basis(site: Site, name: str, image: str, daemon_name: str) -> dict[str, Any]
         "image": image,
         "imagePullPolicy": "IfNotPresent",
         "resources": {key: amounts for key, amounts in asked.items() if amounts},
-        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+        "securityContext": unprivileged.LEAST,
         "terminationMessagePolicy": "FallbackToLogsOnError",
     }
 

@@ -14,6 +14,9 @@ OPERATOR = "kube-prometheus-stack"
 PROMETHEUS = {"app.kubernetes.io/name": "prometheus"}
 """Labels of Prometheus' pods (prometheus-operator v0.93.0 pkg/prometheus/server/statefulset.go)."""
 
+OF_NODE: dict[str, Any] = {"sourceLabels": ["__meta_kubernetes_pod_node_name"], "targetLabel": "node"}
+"""A relabeling that gives every series of a pod the name of its node."""
+
 
 def namespace(cluster: Cluster) -> str | None:
     """Return the namespace of Prometheus, its monitors and rules; None of a cluster that nobody watches."""

@@ -12,6 +12,10 @@ NOBODY = 65532
 """Nobody's user in particular, and its group: such programs own no files."""
 
 
+LEAST: dict[str, Any] = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+"""The least that a container must say."""
+
+
 def pod() -> dict[str, Any]:
     """Return the security context of a pod."""
     return {
@@ -24,4 +28,4 @@ def pod() -> dict[str, Any]:
 
 def container() -> dict[str, Any]:
     """Return the security context of a container, which writes to its volumes alone."""
-    return {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}, "readOnlyRootFilesystem": True}
+    return {**LEAST, "readOnlyRootFilesystem": True}
