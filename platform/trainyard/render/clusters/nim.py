@@ -71,7 +71,7 @@ def callers(name: str, service: NimService) -> Resource:
     source = {"namespaceSelector": {"matchExpressions": [{"key": NAMESPACE, "operator": "In", "values": spaces}]}}
     rule = {"from": [source], "ports": [{"port": PORT, "protocol": "TCP"}]}
     spec = {"podSelector": {"matchLabels": {"app": name}}, "policyTypes": ["Ingress"], "ingress": [rule]}
-    return made("networking.k8s.io/v1", "NetworkPolicy", name, service, at(name, "clients"), spec)
+    return service_object("networking.k8s.io/v1", "NetworkPolicy", name, service, at(name, "clients"), spec)
 
 
 def cache_name(name: str, service: NimService) -> str:
@@ -96,7 +96,7 @@ def cache(cluster: Cluster, nim: Nim, name: str, service: NimService) -> Resourc
         "model": {"profiles": list(service.profiles)},
     }
     spec = {"source": {"ngc": source}, "storage": {"pvc": claim}, **placed(cluster, service)}
-    return made(API, "NIMCache", cache_name(name, service), service, at(name, "image"), spec)
+    return service_object(API, "NIMCache", cache_name(name, service), service, at(name, "image"), spec)
 
 
 def serve(cluster: Cluster, nim: Nim, name: str, service: NimService) -> Resource:
@@ -126,7 +126,7 @@ def serve(cluster: Cluster, nim: Nim, name: str, service: NimService) -> Resourc
         "affinity": affinity,
         **placed(cluster, service),
     }
-    return made(API, "NIMService", name, service, at(name), spec)
+    return service_object(API, "NIMService", name, service, at(name), spec)
 
 
 def placed(cluster: Cluster, service: NimService) -> dict[str, Any]:
@@ -139,7 +139,7 @@ def placed(cluster: Cluster, service: NimService) -> dict[str, Any]:
 
 
 def amounts(pool: Pool, service: NimService) -> dict[str, Any]:
-    """Return what a pod asks for: its GPUs, and their share of what a node has for jobs, in whole CPUs and GiB."""
+    """Return requests and limits of a pod: its GPUs, and their share of a node's CPUs and memory for jobs."""
     node, gpu = available(pool), {gpu_resource(pool): service.gpus_per_pod}
     share = Fraction(service.gpus_per_pod, max(gpus.offered_gpus(pool), 1))
     memory = f"{max(1, math.floor(node.memory * share / GI))}Gi"
@@ -157,6 +157,6 @@ def at(name: str, *field: str) -> Path:
     return ("nim", "services", name, *field)
 
 
-def made(api: str, kind: str, name: str, service: NimService, place: Path, spec: dict[str, Any]) -> Resource:
+def service_object(api: str, kind: str, name: str, service: NimService, place: Path, spec: dict[str, Any]) -> Resource:
     """Return an object of a service's namespace."""
     return Resource(api, kind, name, place, namespace(service.team), fields={"spec": spec})

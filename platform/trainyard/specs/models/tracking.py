@@ -67,7 +67,7 @@ class Login(Spec):
     secret: SubdomainName
     """Secret in namespace `mlflow` with keys `admin-password`, for user `admin`, and `cookie-key`, for sessions."""
     others: Literal["none", "read"] = "none"
-    """What users may do with experiments of others: nothing, or read them; who makes an experiment may do all."""
+    """Right of users to experiments of others: `none`, or to read; who makes an experiment may do all."""
     runs: SubdomainName = "mlflow-user"
     """Secret of each team with keys `username` and `password`: the user of its runs, best one for each team."""
 
