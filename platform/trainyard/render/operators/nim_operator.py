@@ -5,9 +5,13 @@ Facts: NVIDIA/k8s-nim-operator v3.1.2 deployments/helm/k8s-nim-operator, whose i
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from trainyard.render.operators.base import Operator, Site
+from trainyard.render.operators.base import Conflict, Operator, Site
+from trainyard.render.operators.stated_values import if_true
+
+CHART = "NVIDIA/k8s-nim-operator v3.1.2 deployments/helm/k8s-nim-operator"
 
 
 class NimOperator(Operator):
@@ -23,6 +27,11 @@ class NimOperator(Operator):
             repository, version = f"{repository}@sha256", version.removeprefix("sha256:")
         pinned = {"repository": repository, "tag": version, "pullPolicy": "IfNotPresent"}
         return {"operator": {"upgradeCRD": False, "image": pinned}}
+
+    def conflicts(self, site: Site) -> Iterator[Conflict]:
+        """Yield the switch of that hook."""
+        why = "Argo CD renders the definitions with the chart, and a Job would write its own over them; remove it"
+        yield from if_true(site, {"operator.upgradeCRD": why}, f"{CHART}/templates/upgrade_crd.yaml")
 
 
 OPERATOR = NimOperator()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from trainyard.render.clusters import monitors
 from trainyard.render.operators.kube_prometheus_stack import allowed_labels, states
 from trainyard.render.prerequisites.base import Prerequisite, Site, names_text
-from trainyard.render.prerequisites.questions import Definitions, namespaced
+from trainyard.render.prerequisites.questions import Definitions, Existing, namespaced
 from trainyard.specs.models.monitoring import ExistingPrometheus
 
 AT = ("monitoring", "existing")
@@ -35,6 +35,13 @@ def prometheus(site: Site, existing: ExistingPrometheus) -> Iterator[Prerequisit
         AT,
         "install it, or remove `existing` and add `kube-prometheus-stack` to operators",
         Definitions(wanted),
+    )
+    yield Prerequisite(
+        f"namespace `{existing.namespace}` has the pods of Prometheus, with label `app.kubernetes.io/name: prometheus`",
+        "monitors are made there, and network policies let these pods alone through",
+        (*AT, "namespace"),
+        "correct the field, or let Prometheus Operator make the pods",
+        Existing("Namespace", existing.namespace, f"/api/v1/namespaces/{existing.namespace}"),
     )
     pairs = ", ".join(f"`{key}: {value}`" for key, value in existing.labels.items()) or "any labels"
     yield Prerequisite(
