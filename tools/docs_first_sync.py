@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 RECORD = "tests/live/first_sync.json"
+WHOLE = "tests/live/whole_clusters.json"
 Event = Mapping[str, Any]
 
 
@@ -22,7 +23,7 @@ def page(root: Path) -> Iterator[str]:
     yield "|---|---|"
     for phase in phases:
         note = f" ({phase['note']})" if "note" in phase else ""
-        yield f"| {CHANGES.get(phase['what'], '')} {phase['what']} | {phase['seconds']:.0f} s{note} |"
+        yield f"| {change(phase['what'])} {phase['what']} | {phase['seconds']:.0f} s{note} |"
     yield ""
     yield from INTRODUCTION.format(seconds=round(first["seconds"]), load=max(record["load"])).splitlines()
     yield ""
@@ -44,6 +45,8 @@ def page(root: Path) -> Iterator[str]:
         if mine:
             yield f"| {name} | {max(event['attempts'] for event in mine)} | {waited(mine)} | {settled(mine)} |"
     yield ""
+    yield from clusters(json.loads((root / WHOLE).read_text("utf-8")))
+    yield ""
     yield from SIMULATED.splitlines()
     yield ""
     yield "| Operator | Chart or manifests |"
@@ -54,10 +57,27 @@ def page(root: Path) -> Iterator[str]:
     yield from AGAIN.splitlines()
 
 
+def change(what: str) -> str:
+    """Return in few words what was changed before something was seen."""
+    return "An upgrade:" if " instead of " in what and "quota" not in what else CHANGES.get(what, "")
+
+
+def clusters(rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the clusters of this repository that came up in the same way."""
+    yield from WHOLE_CLUSTERS.splitlines()
+    yield ""
+    yield "| Cluster | Kubernetes | Applications | Kinds | All Synced after s | Most attempts | Runs |"
+    yield "|---|---|---|---|---|---|---|"
+    for name, row in sorted(rows.items()):
+        runs = ", ".join(f"{team} {health}" for team, health in sorted(row["runs"].items()))
+        counted = " | ".join(str(row[key]) for key in ("kubernetes", "applications", "kinds", "seconds", "attempts"))
+        yield f"| {name} | {counted} | {runs} |"
+
+
 CHANGES = {
     "every Application is Synced and Healthy": "The root Application:",
     "pods of a JobSet and a TrainJob run": "Three jobs:",
-    "KubeRay 1.7.0 instead of 1.6.2 is Synced and Healthy": "An upgrade:",
+    "the new run's pod runs, and the old run is gone": "A changed job:",
     "the queue has the quota of 4 nodes instead of 3": "One more node:",
     "no pod of the team that leaves is left": "Retired jobs:",
     "the team's Applications are gone, all others as before": "A removed team:",
@@ -69,6 +89,13 @@ Applications were Synced and Healthy, and no operation had failed. The machine h
 {load} with other work. Most of the time Argo CD read the definitions of operators, each of which changes several
 times while its operator starts. Pods of runs stayed the same through all later changes. When a team goes, its
 namespace stays, with its claims."""
+
+WHOLE_CLUSTERS = """\
+## Clusters of this repository
+
+The same was done with clusters of this repository as they are, on four nodes of each pool. Every Application became
+Synced and Healthy, but those of runs, which are *Suspended* while they are queued and *Progressing* while they run,
+and `hardware`, which a person syncs."""
 
 SIMULATED = """\
 ## What was real
