@@ -19,8 +19,8 @@ from trainyard.base.documents import dump, load
 from trainyard.judge.admission.site import site
 from trainyard.specs.load import read_repository
 
-HERE = {"version": "3.2.6", "destination": {"server": "https://kubernetes.default.svc"}}
-"""Argo CD as it runs beside the oracle."""
+SERVER = "https://kubernetes.default.svc"
+"""The cluster in which Argo CD runs."""
 
 NODES = 4
 """Nodes of each pool at most: each DaemonSet has a pod on each."""
@@ -51,7 +51,9 @@ def copied(folder: Path, cluster: str) -> Repo:
             shutil.copy2(ROOT / name, target, follow_symlinks=False)
     repository.commit("Begin")
     edit(folder / "platform/repository.yaml", repoURL=folder.as_uri())
-    edit(folder / f"platform/clusters/{cluster}.yaml", argocd=HERE)
+    file = folder / f"platform/clusters/{cluster}.yaml"
+    unnamed = {"name": None} if "\nbase:" in file.read_text("utf-8") else {}
+    edit(file, argocd={"version": "3.2.6", "destination": {"server": SERVER, **unnamed}})
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "platform"), "CI": ""}
     command = [sys.executable, "-m", "trainyard", "synth", "--quiet"]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)

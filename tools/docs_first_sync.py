@@ -87,8 +87,9 @@ INTRODUCTION = """\
 On an empty cluster somebody applied the root Application and its project, and nothing else. After {seconds} s all
 Applications were Synced and Healthy, and no operation had failed. The machine has two cores, and a load of up to
 {load} with other work. Most of the time Argo CD read the definitions of operators, each of which changes several
-times while its operator starts. Pods of runs stayed the same through all later changes. When a team goes, its
-namespace stays, with its claims."""
+times while its operator starts. Upgrades were written by `trainyard upgrade`: the Deployments that it named restarted,
+and no other, and the Applications that it named changed. A person deleted what it named as left over. Runs stayed the
+same through all changes of the platform. When a team goes, its namespace stays, with its claims."""
 
 WHOLE_CLUSTERS = """\
 ## Clusters of this repository
@@ -109,7 +110,9 @@ SIMULATED = """\
 | Certificate of the Training Operator | made by a stand-in |
 | Charts and manifests | the pinned ones, from a folder of the repository instead of a registry |
 | Nodes, and that pods run | KWOK says so; no image was pulled |
-| KubeRay after the upgrade | objects of 1.7.0, the program stays 1.6.2 |
+| Jobs of charts end, claims get volumes | stand-ins say so |
+| JobSet before and after the upgrade | real programs of 0.11.1 and 0.12.0 |
+| Trainer, Kueue and KubeRay | objects of both releases, one program: 2.3.0, 0.19.2 and 1.6.2 |
 | LeaderWorkerSet | objects of 0.10.0, the program is 0.9.0 |
 | GPUs, networks, storage | absent, so no `hardware` Application, which a person syncs |
 
@@ -121,11 +124,13 @@ AGAIN = """\
 ```sh cluster
 tools/oracles/cluster/empty --name nothing
 TRAINYARD_EMPTY_CLUSTER=$KUBECONFIG TRAINYARD_THROWAWAY=1 make test T="tests/live/test_from_nothing.py --update"
+tools/oracles/cluster/empty --name hydra
+TRAINYARD_EMPTY_NAME=hydra TRAINYARD_EMPTY_CLUSTER=$KUBECONFIG TRAINYARD_THROWAWAY=1 make test T="tests/live/test_whole_clusters.py --update"
 make docs
 ```
 
 `empty` needs Helm and Kustomize on the path, and the [oracles](../tools/oracles/README.md) `cluster`, `argocd` and
-`charts`. The test records what it sees in `tests/live/first_sync.json`, from which `make docs` writes this page."""
+`charts`. The tests record what they see in `tests/live/`, from which `make docs` writes this page."""
 
 
 def waited(events: Sequence[Event]) -> str:

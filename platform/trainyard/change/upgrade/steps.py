@@ -56,6 +56,7 @@ def make_step(move: Move, cluster: Cluster, root: Path, heads: Collection[Head],
         ),
         changes=tuple(note_words(note) for note in notes if note.word != "before"),
         restarts=tuple(restarted(move.operator, facts, cluster)) if move.managed else (),
+        left=tuple(left_behind(known, move)) if move.managed else (),
         meanwhile="; ".join((known.meanwhile, *((WEBHOOKS,) if facts.webhooks else ()))),
         running=known.running,
         drains=tuple(drained(known, cluster)) if drivers and move.managed else (),
@@ -132,6 +133,13 @@ def replaced(name: str, nodes: str, cluster: Cluster) -> Iterator[str]:
     count = sum(pool.nodes for pool_name, pool in cluster.pools.items() if has_daemon(cluster, pool_name, nodes))
     if count:
         yield f"{name} (a pod on each of {count_of(count, 'node')})"
+
+
+def left_behind(known: Upgrade, move: Move) -> Iterator[str]:
+    """Yield the objects that charts up to the new release no longer make."""
+    for left in known.left:
+        if order(move.before) < order(left.since) <= order(move.after):
+            yield from left.objects
 
 
 def has_daemon(cluster: Cluster, pool: str, nodes: str) -> bool:
