@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -127,18 +126,6 @@ class Whole:
                 operation.get("message", ""),
             )
         return found
-
-    def sync(self, application: str, seconds: float = 60) -> str:
-        """Sync an Application by hand, with its own options, and return how that ends."""
-        name = f"{self.name}-{application}"
-        spec = self.custom.get_namespaced_custom_object(*APPLICATIONS, name)["spec"]
-        options = spec["syncPolicy"].get("syncOptions", [])
-        asked = {"operation": {"sync": {"revision": "main", "syncOptions": options}}}
-        self.custom.patch_namespaced_custom_object(*APPLICATIONS, name, asked)
-        end = time.monotonic() + seconds
-        while (state := self.states()[name]).operation in {"", "Running"} and time.monotonic() < end:
-            time.sleep(2)
-        return state.message
 
     def report(self, names: list[str]) -> str:
         """Return what Argo CD says of some Applications."""

@@ -47,7 +47,6 @@ def test_it_comes_up_from_the_root_alone(
         time.sleep(3)
     seconds = round(time.monotonic() - begun)
     states = whole.states()
-    hardware = whole.sync(BY_HAND) if f"{name}-{BY_HAND}" in states else ""
     if request.config.getoption("--update"):
         rows: dict[str, Any] = json.loads(RECORD.read_text("utf-8")) if RECORD.exists() else {}
         runs = {key.rpartition("-runs-")[2]: state.health for key, state in states.items() if "-runs-" in key}
@@ -59,7 +58,6 @@ def test_it_comes_up_from_the_root_alone(
             "load": round(os.getloadavg()[1]),
             "attempts": max(state.attempts for state in states.values()),
             "runs": runs,
-            "hardware": hardware,
         }
         RECORD.write_text(json.dumps(rows, indent=1, sort_keys=True) + "\n")
 

@@ -31,7 +31,7 @@ def complete(client: Client) -> None:
     classes = {item["metadata"]["name"]: item for item in listed}
     for claim in client.get("/api/v1/persistentvolumeclaims").must()["items"]:
         storage = classes.get(claim["spec"].get("storageClassName"))
-        if claim["status"].get("phase") == "Pending" and wanted(claim, storage):
+        if claim["status"].get("phase") == "Pending" and is_due(claim, storage):
             client.request("POST", "/api/v1/persistentvolumes", volume(claim))
 
 
@@ -65,7 +65,7 @@ def apply_definitions(client: Client, chart: str) -> None:
                 client.apply(value)
 
 
-def wanted(claim: Object, storage: Object | None) -> bool:
+def is_due(claim: Object, storage: Object | None) -> bool:
     """Whether a driver would make the volume of a claim now."""
     if storage is None or storage["provisioner"] == "kubernetes.io/no-provisioner":
         return False
