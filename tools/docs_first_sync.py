@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 RECORD = "tests/live/first_sync.json"
+WHOLE = "tests/live/whole_clusters.json"
 Event = Mapping[str, Any]
 
 
@@ -22,7 +23,7 @@ def page(root: Path) -> Iterator[str]:
     yield "|---|---|"
     for phase in phases:
         note = f" ({phase['note']})" if "note" in phase else ""
-        yield f"| {CHANGES.get(phase['what'], '')} {phase['what']} | {phase['seconds']:.0f} s{note} |"
+        yield f"| {change(phase['what'])} {phase['what']} | {phase['seconds']:.0f} s{note} |"
     yield ""
     yield from INTRODUCTION.format(seconds=round(first["seconds"]), load=max(record["load"])).splitlines()
     yield ""
@@ -44,6 +45,8 @@ def page(root: Path) -> Iterator[str]:
         if mine:
             yield f"| {name} | {max(event['attempts'] for event in mine)} | {waited(mine)} | {settled(mine)} |"
     yield ""
+    yield from clusters(json.loads((root / WHOLE).read_text("utf-8")))
+    yield ""
     yield from SIMULATED.splitlines()
     yield ""
     yield "| Operator | Chart or manifests |"
@@ -54,10 +57,27 @@ def page(root: Path) -> Iterator[str]:
     yield from AGAIN.splitlines()
 
 
+def change(what: str) -> str:
+    """Return in few words what was changed before something was seen."""
+    return "An upgrade:" if " instead of " in what and "quota" not in what else CHANGES.get(what, "")
+
+
+def clusters(rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the clusters of this repository that came up in the same way."""
+    yield from WHOLE_CLUSTERS.splitlines()
+    yield ""
+    yield "| Cluster | Kubernetes | Applications | Kinds | All Synced after s | Most attempts | Runs |"
+    yield "|---|---|---|---|---|---|---|"
+    for name, row in sorted(rows.items()):
+        runs = ", ".join(f"{team} {health}" for team, health in sorted(row["runs"].items()))
+        counted = " | ".join(str(row[key]) for key in ("kubernetes", "applications", "kinds", "seconds", "attempts"))
+        yield f"| {name} | {counted} | {runs} |"
+
+
 CHANGES = {
     "every Application is Synced and Healthy": "The root Application:",
     "pods of a JobSet and a TrainJob run": "Three jobs:",
-    "KubeRay 1.7.0 instead of 1.6.2 is Synced and Healthy": "An upgrade:",
+    "the new run's pod runs, and the old run is gone": "A changed job:",
     "the queue has the quota of 4 nodes instead of 3": "One more node:",
     "no pod of the team that leaves is left": "Retired jobs:",
     "the team's Applications are gone, all others as before": "A removed team:",
@@ -67,8 +87,17 @@ INTRODUCTION = """\
 On an empty cluster somebody applied the root Application and its project, and nothing else. After {seconds} s all
 Applications were Synced and Healthy, and no operation had failed. The machine has two cores, and a load of up to
 {load} with other work. Most of the time Argo CD read the definitions of operators, each of which changes several
-times while its operator starts. Pods of runs stayed the same through all later changes. When a team goes, its
-namespace stays, with its claims."""
+times while its operator starts. Upgrades were written by `trainyard upgrade`: the Deployments that it named restarted,
+and no other, and the Applications that it named changed. A person deleted what it named as left over. Runs stayed the
+same through all changes of the platform. When a team goes, its namespace stays, with its claims."""
+
+WHOLE_CLUSTERS = """\
+## Clusters of this repository
+
+The same was done with clusters of this repository as they are, on four nodes of each pool. Every Application became
+Synced and Healthy, with four exceptions. Those of runs are *Suspended* while their runs are queued and *Progressing*
+while they run, and a person syncs `hardware`. KEDA's chart and the object of Weights & Biases stay *Progressing*, since
+their programs were not there."""
 
 SIMULATED = """\
 ## What was real
@@ -82,7 +111,9 @@ SIMULATED = """\
 | Certificate of the Training Operator | made by a stand-in |
 | Charts and manifests | the pinned ones, from a folder of the repository instead of a registry |
 | Nodes, and that pods run | KWOK says so; no image was pulled |
-| KubeRay after the upgrade | objects of 1.7.0, the program stays 1.6.2 |
+| Jobs of charts end, claims get volumes | stand-ins say so |
+| JobSet before and after the upgrade | real programs of 0.11.1 and 0.12.0 |
+| Trainer, Kueue and KubeRay | objects of both releases, one program: 2.3.0, 0.19.2 and 1.6.2 |
 | LeaderWorkerSet | objects of 0.10.0, the program is 0.9.0 |
 | GPUs, networks, storage | absent, so no `hardware` Application, which a person syncs |
 
@@ -94,11 +125,14 @@ AGAIN = """\
 ```sh cluster
 tools/oracles/cluster/empty --name nothing
 TRAINYARD_EMPTY_CLUSTER=$KUBECONFIG TRAINYARD_THROWAWAY=1 make test T="tests/live/test_from_nothing.py --update"
+tools/oracles/cluster/empty --name hydra
+export TRAINYARD_EMPTY_NAME=hydra
+TRAINYARD_EMPTY_CLUSTER=$KUBECONFIG TRAINYARD_THROWAWAY=1 make test T="tests/live/test_whole_clusters.py --update"
 make docs
 ```
 
 `empty` needs Helm and Kustomize on the path, and the [oracles](../tools/oracles/README.md) `cluster`, `argocd` and
-`charts`. The test records what it sees in `tests/live/first_sync.json`, from which `make docs` writes this page."""
+`charts`. The tests record what they see in `tests/live/`, from which `make docs` writes this page."""
 
 
 def waited(events: Sequence[Event]) -> str:

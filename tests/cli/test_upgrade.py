@@ -77,6 +77,11 @@ def test_what_must_go_along_is_written_too(root: Path) -> None:
         "2. upgrade trainer 2.2.1 → 2.3.0",
     ]
     assert "  trainyard upgrade test jobset 0.12.0" in done.stdout.splitlines()
+    left = [line for line in done.stdout.splitlines() if line.startswith("  left over: ")]
+    assert [line.partition(";")[0].rpartition(": ")[2] for line in left] == [
+        "Role jobset-system/jobset-controller",
+        "RoleBinding jobset-system/jobset-controller",
+    ]
     found = json.loads(upgrade(root, "test", "trainer", "2.3.0", "--format", "json").stdout)
     assert [step["move"]["operator"] for step in found["steps"]] == ["jobset", "trainer"]
     assert (found["dryRun"], found["cluster"], found["decidedAs"]) == (False, "test", [])

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -24,18 +26,21 @@ from local_sources import turn_sources
 from make import CLUSTER, CPU_NODE, TEAM, fields
 from trainyard.base.documents import dump
 
-pytestmark = [pytest.mark.argocd, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.argocd, pytest.mark.timeout(3600)]
 
 RECORD = ROOT / "tests/live/first_sync.json"
 OPERATORS = {
-    "kueue": "0.19.2",
-    "jobset": "0.12.0",
-    "trainer": "2.3.0",
+    "kueue": "0.18.6",
+    "jobset": "0.11.1",
+    "trainer": "2.2.1",
     "kuberay": "1.6.2",
     "lws": "0.10.0",
     "training-operator": "1.9.4",
 }
 """Operators that the cluster installs, each by its chart or its manifests."""
+
+NEWER = {"jobset": "0.12.0", "trainer": "2.3.0", "kueue": "0.19.2", "kuberay": "1.7.0"}
+"""Releases to which `trainyard upgrade` takes them, one after the other, as it says."""
 
 TYPES = {
     "clusterqueues.kueue.x-k8s.io": "ClusterQueue",
@@ -167,7 +172,7 @@ def healthy(site: Site) -> bool:
 def test_it_comes_up_from_the_root_alone(watcher: Watcher) -> None:
     """Nobody lends a hand: every Application is in sync and healthy, teams after the types of their queues."""
     site = watcher.site
-    watcher.phase("every Application is Synced and Healthy", lambda: None, lambda: healthy(site), 900)
+    watcher.phase("every Application is Synced and Healthy", lambda: None, lambda: healthy(site), 1500)
     installed = [f"operators-{name}" for name in OPERATORS]
     parts = {name.removeprefix(f"{NAME}-") for name in site.applications()}
     assert {"argocd", "settings", "platform", f"teams-{NAME}", f"runs-{NAME}", *installed} <= parts
@@ -187,27 +192,157 @@ def test_a_job_runs(watcher: Watcher) -> None:
         site.repository.put(f"jobs/{OTHER}/last.yaml", dump(job(nodes=1)))
         site.commit("Add three jobs")
 
-    watcher.phase("pods of a JobSet and a TrainJob run", change, lambda: len(site.pods()) == 2, 300)
+    watcher.phase("pods of a JobSet and a TrainJob run", change, lambda: len(site.pods()) == 2, 600)
     listed = site.custom.list_namespaced_custom_object("kueue.x-k8s.io", "v1beta2", NAME, "workloads")["items"]
     assert {item["metadata"]["ownerReferences"][0]["kind"] for item in listed} == {"JobSet", "TrainJob"}
 
 
-def test_an_operator_is_upgraded(watcher: Watcher) -> None:
-    """A newer chart is synced, and pods of runs stay."""
-    site, before = watcher.site, watcher.site.pods()
-    name = f"{NAME}-operators-kuberay-chart"
-
-    def change() -> None:
-        site.repository.put(f"platform/clusters/{NAME}.yaml", dump(cluster(kuberay="1.7.0")))
-        site.commit("Upgrade KubeRay")
+@pytest.mark.parametrize("name", NEWER)
+def test_an_operator_is_upgraded(watcher: Watcher, name: str) -> None:
+    """What `trainyard upgrade` says restarts does restart, and nothing else; what it says changes is what changes."""
+    site, before = watcher.site, Seen.of(watcher.site)
+    words = f"{name} {NEWER[name]} instead of {OPERATORS[name]} is Synced and Healthy"
+    said = json.loads(called(site, "upgrade", NAME, name, NEWER[name], "--format", "json"))
+    assert [row["operator"] for row in said["written"]] == [name]
+    (step,) = said["steps"]
+    left = list(step["left"])
 
     def reached() -> bool:
-        source = site.applications()[name]["status"].get("sync", {}).get("comparedTo", {}).get("source", {})
-        state = shown(site.applications()[name])
-        return "1.7.0" in source.get("path", "") and (state["sync"], state["health"]) == ("Synced", "Healthy")
+        application = site.applications()[f"{NAME}-operators-{name}-chart"]
+        status = application["status"]
+        new = NEWER[name] in status.get("sync", {}).get("comparedTo", {}).get("source", {}).get("path", "")
+        while left and new and outside(status) == set(step["left"]):
+            delete(site, left.pop())
+        return new and not left and settled(shown(application)) and healthy_but_runs(site)
 
-    watcher.phase("KubeRay 1.7.0 instead of 1.6.2 is Synced and Healthy", change, reached, 300)
-    assert site.pods() == before
+    watcher.phase(words, lambda: site.commit(f"Upgrade {name}"), reached, 600)
+    after = Seen.of(site)
+    restarts = {text.partition(" (")[0] for text in step["restarts"]}
+    assert {one.partition("/")[2] for one in before.templates if after.templates.get(one) != before.templates[one]} == (
+        restarts
+    )
+    changed = {name for name, spec in before.applications.items() if after.applications.get(name) != spec}
+    told = {row["object"].rpartition("/")[2] for row in said["objects"] if row["object"].startswith("Application ")}
+    assert changed == told
+    assert after.runs == before.runs
+    assert before.kept <= after.kept
+
+
+def outside(status: dict[str, Any]) -> set[str]:
+    """Return the objects for which an Application is out of sync, as an upgrade names what is left over."""
+    found = [one for one in status.get("resources", []) if one.get("status") == "OutOfSync"]
+    return {
+        f"{one['kind']} {one.get('namespace', '')}{'/' if one.get('namespace') else ''}{one['name']}" for one in found
+    }
+
+
+def delete(site: Site, thing: str) -> None:
+    """Delete an object that a chart left over, as a person does."""
+    kind, _, name = thing.partition(" ")
+    namespace, _, own = name.partition("/")
+    site.custom.delete_namespaced_custom_object("rbac.authorization.k8s.io", "v1", namespace, f"{kind.lower()}s", own)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a cluster has that an upgrade could touch."""
+
+    templates: dict[str, Any]
+    """Pod templates of operators' Deployments and DaemonSets, by namespace and name."""
+    applications: dict[str, Any]
+    runs: dict[str, str]
+    """Pods and Workloads of runs, by kind and name, with what identifies each."""
+    kept: frozenset[tuple[str, str]]
+    """Definitions, queues, flavors and namespaces, with what identifies each."""
+
+    @classmethod
+    def of(cls, site: Site) -> Seen:
+        """Look at a cluster."""
+        from kubernetes import client
+
+        apps = client.AppsV1Api(site.core.api_client)
+        listed = [*apps.list_deployment_for_all_namespaces().items, *apps.list_daemon_set_for_all_namespaces().items]
+        templates = {f"{one.metadata.namespace}/{one.metadata.name}": one.spec.template.to_dict() for one in listed}
+        specs = {name: turned(item["spec"]) for name, item in site.applications().items()}
+        workloads = site.custom.list_namespaced_custom_object("kueue.x-k8s.io", "v1beta2", NAME, "workloads")["items"]
+        runs = {f"Workload {one['metadata']['name']}": one["metadata"]["uid"] for one in workloads}
+        kept = {(one.metadata.name, one.metadata.uid) for one in site.core.list_namespace().items}
+        for group, version, plural in KEPT:
+            for one in site.custom.list_cluster_custom_object(group, version, plural)["items"]:
+                kept.add((one["metadata"]["name"], one["metadata"]["uid"]))
+        return cls(templates, specs, runs | site.pods(), frozenset(kept))
+
+
+KEPT = (
+    ("apiextensions.k8s.io", "v1", "customresourcedefinitions"),
+    ("kueue.x-k8s.io", "v1beta2", "clusterqueues"),
+    ("kueue.x-k8s.io", "v1beta2", "localqueues"),
+    ("kueue.x-k8s.io", "v1beta2", "resourceflavors"),
+)
+
+
+def turned(spec: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of an Application that are not those of a commit."""
+    return {key: value for key, value in spec.items() if key != "operation"}
+
+
+def settled(state: dict[str, Any]) -> bool:
+    """Whether an Application is in sync, healthy and at rest."""
+    return (state["sync"], state["health"], state["operation"]) == ("Synced", "Healthy", "Succeeded")
+
+
+def called(site: Site, *arguments: str) -> str:
+    """Return what a command of ours prints in the repository."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "platform"), "CI": ""}
+    command = [sys.executable, "-m", "trainyard", *arguments]
+    done = subprocess.run(
+        command, cwd=site.repository.root, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def planned(site: Site) -> dict[str, set[str]]:
+    """Return the runs of our team and the other one by what the plan of the change on disk says of them."""
+    called(site, "synth")
+    plan = json.loads(called(site, "plan", "--base", "HEAD", "--format", "json"))["plan"]
+    found: dict[str, set[str]] = {}
+    for row in plan["runs"]:
+        found.setdefault(row["word"], set()).add(row["run"])
+        if row["before"]:
+            found.setdefault("ends", set()).add(row["before"])
+    return found
+
+
+def workloads(site: Site, *namespaces: str) -> dict[str, str]:
+    """Return the runs of namespaces with what identifies each."""
+    found = {}
+    for namespace in namespaces:
+        for group, version, plural in RUNS:
+            listed = site.custom.list_namespaced_custom_object(group, version, namespace, plural)["items"]
+            found |= {one["metadata"]["name"]: one["metadata"]["uid"] for one in listed}
+    return found
+
+
+RUNS = (("jobset.x-k8s.io", "v1alpha2", "jobsets"), ("trainer.kubeflow.org", "v1alpha1", "trainjobs"))
+
+
+def test_a_run_is_replaced(watcher: Watcher) -> None:
+    """The old run ends and the new one starts, the others run on, as the plan says."""
+    site = watcher.site
+    before = workloads(site, NAME, OTHER)
+    site.repository.put(f"jobs/{NAME}/first.yaml", dump(job(nodes=1, cpusPerNode=2)))
+    said = planned(site)
+    (new,), (old,) = said["replaces"], said["ends"]
+
+    def reached() -> bool:
+        names = {pod.rpartition("-worker-")[0] for pod in site.pods()}
+        return new in names and old not in names
+
+    watcher.phase("the new run's pod runs, and the old run is gone", lambda: site.commit("Change a job"), reached, 180)
+    after = workloads(site, NAME, OTHER)
+    assert set(after) == set(before) - {old} | {new}
+    assert all(after[name] == uid for name, uid in before.items() if name != old)
 
 
 def quota(site: Site) -> str:
@@ -223,7 +358,7 @@ def test_a_pool_grows(watcher: Watcher) -> None:
     site, before, was = watcher.site, watcher.site.pods(), quota(watcher.site)
 
     def change() -> None:
-        larger = cluster(kuberay="1.7.0")
+        larger = cluster(**NEWER)
         larger["pools"] = {"cpu": {"shape": CPU_NODE, "nodes": 4}}
         larger["queues"] = {"research": {"teams": [NAME, OTHER], "nominalQuota": {"cpu": {"nodes": 4}}}}
         site.repository.put(f"platform/clusters/{NAME}.yaml", dump(larger))
@@ -247,7 +382,7 @@ def test_a_team_goes(watcher: Watcher) -> None:
     watcher.phase("no pod of the team that leaves is left", retire, lambda: pods() == 0, 180)
 
     def change() -> None:
-        smaller = cluster(kuberay="1.7.0")
+        smaller = cluster(**NEWER)
         smaller["pools"] = {"cpu": {"shape": CPU_NODE, "nodes": 4}}
         smaller["queues"] = {"research": {"teams": [NAME], "nominalQuota": {"cpu": {"nodes": 4}}}}
         site.repository.put(f"platform/clusters/{NAME}.yaml", dump(smaller))

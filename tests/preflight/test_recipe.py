@@ -34,7 +34,8 @@ def checkout(tmp_path_factory) -> Path:
         shutil.copytree(ROOT / name, root / name)  # docs show a cluster of the repository
     shutil.copy(ROOT / "platform/repository.yaml", root / "platform")
     (root / "tests/live").mkdir(parents=True)
-    shutil.copy(ROOT / "tests/live/first_sync.json", root / "tests/live")
+    for record in ("first_sync.json", "whole_clusters.json"):
+        shutil.copy(ROOT / "tests/live" / record, root / "tests/live")
     (root / "docs").mkdir()
     for name in ("docs/rules.md", "docs/argocd.md", "tests/pitfalls.yaml", "tests/pairs.yaml", "tests/recordings.yaml"):
         shutil.copy(ROOT / name, root / name)

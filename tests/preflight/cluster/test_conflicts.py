@@ -248,12 +248,12 @@ WRONG: dict[str, tuple[dict[str, Any], str, dict[str, Any], str, str]] = {
         "warning operator.cniBinDirectory",
         "operator.cniBinDirectory is /x, but nodes on RKE2 use /opt/cni/bin; remove it",
     ),
-    "definitions of the network operator by a hook": (
+    "definitions of the network operator without its hook": (
         {},
         "network-operator",
-        {"upgradeCRDs": True},
-        "warning upgradeCRDs",
-        "upgradeCRDs is true, but Argo CD applies the definitions already; remove it",
+        {"upgradeCRDs": False},
+        "error upgradeCRDs",
+        "upgradeCRDs is false, but the chart's hook keep-ncp then fails on a new cluster; remove it",
     ),
     "Kueue without a kind": (
         {},

@@ -64,6 +64,8 @@ class Step:
     """What the new release decides otherwise."""
     restarts: tuple[str, ...] = ()
     """Deployments and daemons whose pods are replaced."""
+    left: tuple[str, ...] = ()
+    """Objects that the new chart no longer makes, and that somebody deletes."""
     meanwhile: str = ""
     running: str = ""
     """What becomes of running jobs."""

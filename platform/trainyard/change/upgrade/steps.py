@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from trainyard.base.findings import count_of
 from trainyard.base.system.data import schemas_dir
@@ -12,11 +13,13 @@ from trainyard.change.upgrade.definitions import Definitions, compare_kinds, fol
 from trainyard.change.upgrade.effects import Step
 from trainyard.change.upgrade.moves import Move
 from trainyard.change.upgrade.runs import Head, used_fields
+from trainyard.render.operators.install import installed_operators, values
 from trainyard.render.operators.kueue import Kueue
 from trainyard.render.sizing.daemons import is_among
 from trainyard.specs import Cluster
 from trainyard.specs.changes import Change, changes_between
 from trainyard.specs.releases import Facts, releases
+from trainyard.specs.releases.facts import lookup
 from trainyard.specs.shapes import is_known_shape
 from trainyard.specs.upgrades import Upgrade, upgrades
 
@@ -52,7 +55,8 @@ def make_step(move: Move, cluster: Cluster, root: Path, heads: Collection[Head],
             *users_of_lost_fields(root, found, mine),
         ),
         changes=tuple(note_words(note) for note in notes if note.word != "before"),
-        restarts=tuple(restarted(facts, cluster)) if move.managed else (),
+        restarts=tuple(restarted(move.operator, facts, cluster)) if move.managed else (),
+        left=tuple(left_behind(known, move)) if move.managed else (),
         meanwhile="; ".join((known.meanwhile, *((WEBHOOKS,) if facts.webhooks else ()))),
         running=known.running,
         drains=tuple(drained(known, cluster)) if drivers and move.managed else (),
@@ -102,17 +106,40 @@ def users_of_lost_fields(root: Path, found: Definitions, heads: Collection[Head]
             yield f"end run {run} on {head.cluster}, whose {head.kind} has {field}, which the new release drops"
 
 
-def restarted(facts: Facts, cluster: Cluster) -> Iterator[str]:
-    """Yield the programs of an operator whose pods are replaced, with the nodes of daemons."""
+def restarted(operator: str, facts: Facts, cluster: Cluster) -> Iterator[str]:
+    """Yield the programs of an operator whose pods are replaced, by the names in the cluster, with their nodes."""
+    given = given_values(operator, cluster)
     for daemon in facts.daemons:
         if daemon.fabrics and (cluster.fabric is None or cluster.fabric.type not in daemon.fabrics):
             continue
-        if daemon.nodes == "any":
-            yield f"{daemon.name} (1 pod)"
-            continue
-        nodes = sum(pool.nodes for name, pool in cluster.pools.items() if has_daemon(cluster, name, daemon.nodes))
-        if nodes:
-            yield f"{daemon.name} (a pod on each of {count_of(nodes, 'node')})"
+        if daemon.switch is None or lookup(given, daemon.switch) is not False:
+            yield from replaced(daemon.installed or daemon.name, daemon.nodes, cluster)
+    for program in facts.programs:
+        if program.brought_by is None or lookup(given, program.brought_by) is True:
+            yield from replaced(program.name, program.nodes, cluster)
+
+
+def given_values(operator: str, cluster: Cluster) -> Mapping[str, Any]:
+    """Return the values that an operator's chart gets on a cluster."""
+    found = (values(site, known) for site, known in installed_operators(cluster) if site.name == operator)
+    return next(found, {})
+
+
+def replaced(name: str, nodes: str, cluster: Cluster) -> Iterator[str]:
+    """Yield a program with the number of its pods, unless no node has one."""
+    if nodes == "any":
+        yield f"{name} (1 pod)"
+        return
+    count = sum(pool.nodes for pool_name, pool in cluster.pools.items() if has_daemon(cluster, pool_name, nodes))
+    if count:
+        yield f"{name} (a pod on each of {count_of(count, 'node')})"
+
+
+def left_behind(known: Upgrade, move: Move) -> Iterator[str]:
+    """Yield the objects that charts up to the new release no longer make."""
+    for left in known.left:
+        if order(move.before) < order(left.since) <= order(move.after):
+            yield from left.objects
 
 
 def has_daemon(cluster: Cluster, pool: str, nodes: str) -> bool:

@@ -11,6 +11,8 @@ from trainyard.change.upgrade.effects import Step, Upgrade
 MOST = 12
 """Jobs and objects that are named, unless all are asked for."""
 
+LEFT = "delete it after the sync, since its Application stays OutOfSync until then"
+
 
 def lines(upgrade: Upgrade, *, everything: bool = False) -> Iterator[str]:
     """Yield the plan of an upgrade, a line each."""
@@ -38,6 +40,7 @@ def step_lines(step: Step, number: str) -> Iterator[str]:
     if not step.definitions.read:
         yield "  kinds: not compared, since the API types of one of the releases are unknown; read upstream's notes"
     yield from titled_lines("restarts", step.restarts)
+    yield from titled_lines("left over", (f"{item}; {LEFT}" for item in step.left))
     if move.managed:
         yield f"  meanwhile: {step.meanwhile}"
     yield f"  running: {step.running} ({count_of(step.runs, 'run')} in generated/)"

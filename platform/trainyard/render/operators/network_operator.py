@@ -11,7 +11,7 @@ from trainyard.base.pools import node_terms
 from trainyard.render.operators import nic_configuration
 from trainyard.render.operators import sriov_network_operator as sriov
 from trainyard.render.operators.base import Conflict, Operator, Site, tolerations
-from trainyard.render.operators.stated_values import check_folders, if_false, if_true
+from trainyard.render.operators.stated_values import check_folders, if_false
 from trainyard.render.parts.health import by_field
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing.fabrics import devices
@@ -51,8 +51,12 @@ class NetworkOperator(Operator):
     health: ClassVar[Mapping[str, str]] = {"mellanox.com/NicClusterPolicy": HEALTH}
 
     def values(self, site: Site) -> dict[str, Any]:
-        """Leave definitions to Argo CD, and bring along what is wanted: SR-IOV, and maintenance of nodes for NICs."""
-        values: dict[str, Any] = {"upgradeCRDs": False, **cni_folders(site)}
+        """Bring along what is wanted: SR-IOV, and maintenance of nodes for NICs; the chart's hook applies definitions.
+
+        Argo CD runs both hooks of the chart before it applies anything. One of them reads a NicClusterPolicy and
+        fails until its definition is there (v26.4.1 cmd/keep-ncp), so the other one has to apply it.
+        """
+        values: dict[str, Any] = {"upgradeCRDs": True, **cni_folders(site)}
         if makes_functions(site):
             values["sriovNetworkOperator"] = {"enabled": True}
             values["sriov-network-operator"] = {"sriovOperatorConfig": {"deploy": False}, **sriov.plugin_folder(site)}
@@ -62,8 +66,8 @@ class NetworkOperator(Operator):
 
     def conflicts(self, site: Site) -> Iterator[Conflict]:
         """Yield values that take away what the fabric needs, and folders that are not those of the nodes."""
-        applied = {"upgradeCRDs": "Argo CD applies the definitions already; remove it"}
-        yield from if_true(site, applied, f"{CHART}/templates/upgrade-crd-hook.yaml", breaks=False)
+        needed = {"upgradeCRDs": "the chart's hook keep-ncp then fails on a new cluster; remove it"}
+        yield from if_false(site, needed, f"{CHART}/templates/keep-ncp-hook.yaml")
         if makes_functions(site):
             why = "attach 'sriov' needs it; remove it, or add sriov-network-operator to operators"
             yield from if_false(site, {"sriovNetworkOperator.enabled": why}, f"{CHART}/values.yaml")

@@ -226,7 +226,20 @@ class Daemon(Spec):
     """Types of fabric that it is for, where it is not for all."""
     switch: Text | None = None
     """Path of the chart's value that leaves them out."""
+    installed: Name | None = None
+    """Name of its Deployment or DaemonSet, where the chart that we install calls it otherwise."""
     containers: tuple[DaemonContainer, ...] = Field(min_length=1)
+    source: Text
+
+
+class Program(Spec):
+    """A Deployment or DaemonSet that an operator's chart brings, and on which no size depends."""
+
+    name: Name
+    nodes: Literal["all", "nvidia", "amd", "fabric", "any"] = "any"
+    """As those of a daemon."""
+    brought_by: Text | None = None
+    """Path of the chart's value without which it is left out."""
     source: Text
 
 
@@ -305,6 +318,8 @@ class Facts(Spec):
     """Ways of attaching pods to an RDMA fabric that it provides the devices or interfaces for."""
     daemons: tuple[Daemon, ...] = ()
     """Pods that it puts on nodes of jobs."""
+    programs: tuple[Program, ...] = ()
+    """Deployments and DaemonSets of its chart beside these, whose pods ask for little."""
     releases: dict[Version, Release] = Field(min_length=1)
     oldest: Oldest | None = None
     needs: tuple[Need, ...] = ()

@@ -7,7 +7,17 @@ from functools import cache
 from typing import Literal
 
 from trainyard.specs.facts import read_facts
-from trainyard.specs.models.base import Spec, Text
+from trainyard.specs.models.base import Spec, Text, Version
+
+
+class Left(Spec):
+    """Objects that a chart made until a release, and that stay on the cluster, since Argo CD prunes nothing of it."""
+
+    since: Version
+    """The first release without them."""
+    objects: tuple[Text, ...]
+    """Kind, namespace and name of each, as in `Role jobset-system/jobset-controller`."""
+    source: Text
 
 
 class Upgrade(Spec):
@@ -19,6 +29,8 @@ class Upgrade(Spec):
     """What waits, or is refused, until the new pods are ready."""
     drains: Literal["nvidia", "amd", "fabric"] | None = None
     """Nodes that are drained where the release brings another driver, and somebody syncs `hardware/`."""
+    left: tuple[Left, ...] = ()
+    """What its charts no longer make."""
     source: Text
 
 

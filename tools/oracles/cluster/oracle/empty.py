@@ -7,7 +7,7 @@ one has a running pod, its program is started, with the configuration and the ri
 import argparse
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,11 +40,12 @@ def main() -> int:
     parser.add_argument("--kubernetes", default=KUBERNETES_DEFAULT, choices=KUBERNETES)
     parser.add_argument("--argocd", default=ARGOCD, choices=ARGOCDS)
     parser.add_argument("--resync", type=int, default=10, help="seconds between Argo CD's looks at Git")
+    parser.add_argument("--api-flag", action="append", default=[], help="a further flag of kube-apiserver, as of `up`")
     args = parser.parse_args()
     cluster = Cluster(paths.run_dir(args.name), args.kubernetes)
     cluster.reset()
     try:
-        start(cluster, args.name)
+        start(cluster, args.name, args.api_flag)
         argocd.start(cluster.run, args.resync, args.argocd)
     except BaseException as e:
         cluster.procs.stop()
@@ -56,9 +57,9 @@ def main() -> int:
     return 0
 
 
-def start(cluster: Cluster, name: str) -> None:
+def start(cluster: Cluster, name: str, api_flags: Sequence[str] = ()) -> None:
     """Start the control plane, KWOK with nodes, and the stand-ins."""
-    cluster.prepare([], "newest", [], "v2beta1")
+    cluster.prepare([], "newest", [], "v2beta1", api_flags)
     cluster.api_flags += [*network_flags(cluster.run, name), *front_proxy_flags(cluster)]
     client = cluster.control_plane(CONTROLLERS)
     cluster.kwok()

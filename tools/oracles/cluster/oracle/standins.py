@@ -6,7 +6,7 @@ import contextlib
 import signal
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import yaml
 
 from .api import Client
 from .certs import openssl
+from .completing import complete
 from .components import LOCAL, OPERATORS, V1_SCHEMES, binary
 from .operators import fill
 from .paths import BIN
@@ -60,6 +61,8 @@ class Standins:
     told: Object
     client: Client
     procs: Processes
+    running: dict[str, Path] = field(default_factory=dict)
+    """The programs that were started."""
 
     def watch(self) -> None:
         """Start what has a running pod, stop what has none, and keep mounted Secrets as they are in the cluster."""
@@ -74,6 +77,8 @@ class Standins:
                 self.procs.stop((operator,))
         for operator, deployment in ready.items():
             self.mount(operator, deployment)
+            if self.procs.alive(operator) and self.running.get(operator) != program(operator, deployment):
+                self.procs.stop((operator,))
             if not self.procs.alive(operator):
                 self.start(operator, deployment)
 
@@ -126,9 +131,10 @@ class Standins:
         }
         account = self.account(operator, deployment)
         mounts = [str(self.certificates(operator)), str(account), MOUNTED, CERTIFICATES]
-        inside = [*INSIDE, *mounts, str(BIN / binary(operator)), *arguments]
+        self.running[operator] = program(operator, deployment)
+        inside = [*INSIDE, *mounts, str(self.running[operator]), *arguments]
         self.procs.start(operator, inside, environment)
-        print(f"{time.strftime('%H:%M:%S')} started {operator}", flush=True)
+        print(f"{time.strftime('%H:%M:%S')} started {self.running[operator].name}", flush=True)
 
     def configuration(self, operator: str, deployment: Object, own: Object) -> Object:
         """Return the configuration that the chart gives, with addresses of this machine."""
@@ -201,6 +207,13 @@ class Standins:
         return found
 
 
+def program(operator: str, deployment: Object) -> Path:
+    """Return the program of the release that a Deployment's image names, or the one there is."""
+    images = [container["image"] for container in deployment["spec"]["template"]["spec"]["containers"]]
+    named = [BIN / f"{operator}-{image.rpartition(':')[2].removeprefix('v')}" for image in images]
+    return next((path for path in named if path.exists()), BIN / binary(operator))
+
+
 def namespace_of(value: Object) -> str:
     """Return the namespace of an object."""
     return str(value["metadata"]["namespace"])
@@ -241,6 +254,7 @@ async def serve(standins: Standins) -> None:
         while True:
             try:
                 await asyncio.to_thread(standins.watch)
+                await asyncio.to_thread(complete, standins.client)
             except (RuntimeError, OSError) as error:
                 print(f"{time.strftime('%H:%M:%S')} {error}", flush=True)
             await asyncio.sleep(1)
