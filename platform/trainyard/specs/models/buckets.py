@@ -8,6 +8,7 @@ from pydantic import Field, StrictBool, StrictStr, model_validator
 
 from trainyard.base.limits import VOLUMES
 from trainyard.specs.models.base import Form, MountPath, Name, Spec, Text, validation_error
+from trainyard.specs.models.stage import Staged
 
 Way = Literal["irsa", "pod-identity", "gke", "azure"]
 """How a pod proves to its provider who it is."""
@@ -101,6 +102,8 @@ class BucketUse(Spec):
     """Folder in the container; default: none, and the program uses a client of the object store."""
     read_only: StrictBool = True
     """`false` if the run writes to the mounted folder."""
+    stage: Staged = None
+    """Copy the folder to the pool's `localDisks` before training: `{size: 800Gi}`; default: read it from the bucket."""
 
     @model_validator(mode="after")
     def one_way(self) -> Self:

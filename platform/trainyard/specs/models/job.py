@@ -47,6 +47,7 @@ from trainyard.specs.models.gpus import Profile
 from trainyard.specs.models.images import AnyImage, ImageWithSoftware, image_name
 from trainyard.specs.models.mounts import EnvFrom, Mount
 from trainyard.specs.models.roles import Array, Role
+from trainyard.specs.models.stage import Staged
 from trainyard.specs.models.start import Command, Module, Program
 from trainyard.specs.models.tracking import Tracker
 
@@ -185,6 +186,8 @@ class Dataset(Spec):
     """`false` if the run writes to the volume."""
     sub_path: RelativePath | None = None
     """Folder of the volume; default: the whole volume."""
+    stage: Staged = None
+    """Copy the data to the pool's `localDisks` before training: `{size: 800Gi}`; default: read it from the volume."""
 
 
 class File(Spec):
