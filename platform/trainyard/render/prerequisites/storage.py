@@ -9,6 +9,7 @@ from trainyard.base.documents import Path
 from trainyard.render.operators.base import Site as OperatorSite
 from trainyard.render.operators.install import driver_operators
 from trainyard.render.prerequisites.base import Prerequisite, Site
+from trainyard.render.prerequisites.ceph import declared
 from trainyard.render.prerequisites.questions import CsiDriver, Existing, namespaced
 from trainyard.specs.drivers import Driver
 from trainyard.specs.models.storage import Storage
@@ -97,7 +98,8 @@ def classes(site: Site) -> Iterator[Prerequisite]:
                 f"`kubectl create secret generic -n {place.namespace} {place.name} --from-literal=KEY=VALUE`",
                 namespaced("Secret", "secrets", place.namespace, place.name),
             )
-        yield from named_secrets(name, storage)
+        if declared(site.cluster, storage) is None:  # Rook makes those of its own Ceph
+            yield from named_secrets(name, storage)
         yield from exports(name, storage)
         yield from one_label(site, name, storage)
         if storage.writable_by == "server" and not all_read_only(storage):
