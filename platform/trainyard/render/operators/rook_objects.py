@@ -92,7 +92,7 @@ def cluster_spec(site: Site, ceph: Ceph) -> dict[str, Any]:
 
 
 def spread_mons(ceph: Ceph) -> dict[str, Any] | None:
-    """Return what keeps monitors in different zones or racks, where there are as many; else nodes keep them apart."""
+    """Return the constraint that keeps monitors in different zones or racks, or None where there are too few."""
     keys = {"topology.kubernetes.io/zone": ceph.nodes.zones, "topology.rook.io/rack": ceph.nodes.racks}
     key = next((key for key, count in keys.items() if count is not None and count >= ceph.mons), None)
     return {"topologySpreadConstraints": [spread(key, "rook-ceph-mon", "DoNotSchedule")]} if key else None

@@ -68,7 +68,7 @@ def say(text: str) -> None:
     print(f"stage: {readable}", flush=True)  # noqa: T201 - its log is how people see it
 
 
-def shown(count: int) -> str:
+def bytes_text(count: int) -> str:
     """Return bytes for a person."""
     return f"{count / GI:.1f} GiB" if count >= GI else f"{count} bytes"
 
@@ -82,7 +82,7 @@ def sync(path: Path) -> None:
         os.close(handle)
 
 
-def listed(top: Path) -> tuple[dict[str, Source], list[str]]:
+def list_files(top: Path) -> tuple[dict[str, Source], list[str]]:
     """Return the files of a dataset by their path, and its folders; links within it are followed."""
     files: dict[str, Source] = {}
     folders: list[str] = []
@@ -155,12 +155,14 @@ class Dataset:
     def bring(self) -> None:
         """Copy what is missing, and show the whole if it is still as it was listed."""
         began = time.monotonic()
-        wanted, folders = listed(self.source)
+        wanted, folders = list_files(self.source)
         total = sum(file.size for file in wanted.values())
         if not wanted:  # the kubelet makes a folder of a subPath that is misspelt
             raise StageError(f"{self.name} has no files; correct subPath, or the folder of the bucket")
         if total > self.room:
-            raise StageError(f"{self.name} has {shown(total)}, but stage.size is {shown(self.room)}; raise it")
+            raise StageError(
+                f"{self.name} has {bytes_text(total)}, but stage.size is {bytes_text(self.room)}; raise it"
+            )
         if self.done.exists():  # nobody may see it while it is compared and changed
             shutil.rmtree(self.copied, ignore_errors=True)
             self.done.rename(self.copied)
@@ -172,7 +174,7 @@ class Dataset:
         for folder in folders:
             (self.copied / folder).mkdir(parents=True, exist_ok=True)
         self.copy_all({path: wanted[path] for path in missing})
-        if listed(self.source) != (wanted, folders):
+        if list_files(self.source) != (wanted, folders):
             raise ChangeError("other files are listed now")
         self.show(folders)
         seconds = time.monotonic() - began
@@ -204,7 +206,7 @@ class Dataset:
         found = os.statvfs(LOCAL)
         free = found.f_bavail * found.f_frsize
         if needed > free:
-            raise StageError(f"{self.name} needs {shown(needed)}, but the local disk has {shown(free)} free")
+            raise StageError(f"{self.name} needs {bytes_text(needed)}, but the local disk has {bytes_text(free)} free")
 
     def clear(self, wanted: Mapping[str, Source], folders: list[str]) -> None:
         """Delete what is no part of the dataset any more."""
@@ -268,7 +270,7 @@ class Dataset:
             self.bytes += count
             if time.monotonic() - self.told >= TELL:
                 self.told = time.monotonic()
-                say(f"{self.name}: {shown(self.bytes)} of {shown(self.total)}")
+                say(f"{self.name}: {bytes_text(self.bytes)} of {bytes_text(self.total)}")
 
     def show(self, folders: list[str]) -> None:
         """Give the folder its name, by which alone training mounts it."""

@@ -138,7 +138,7 @@ def mounts_of_job(run: Run) -> list[dict[str, Any]]:
             folder = {"subPathExpr": f"{run.folder}/$({contract.ARRAY_INDEX})"}
         place = {"mountPath": job.checkpoint.mount_path, **folder}
         found.append({"name": claim_name(job.checkpoint.volume), **place})
-    for one in staging.staged(job):
+    for one in staging.copies(job):
         place = {"name": staging.VOLUME, "mountPath": one.mount_path, "subPath": one.name}
         found.append({**place, "readOnly": True})
     for dataset in job.data:

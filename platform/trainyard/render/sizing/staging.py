@@ -66,8 +66,8 @@ class Staged:
     """The team's volume; None for a bucket."""
 
 
-def staged(job: Job) -> Iterator[Staged]:
-    """Yield what a job copies to local disks, in the order of its fields."""
+def copies(job: Job) -> Iterator[Staged]:
+    """Yield the data that a job copies to local disks, in the order of its fields."""
     for index, data in enumerate(job.data):
         if data.stage is not None:
             volume, path = f"claim-{data.volume}", ("data", index, "stage")
@@ -82,7 +82,7 @@ def staged(job: Job) -> Iterator[Staged]:
 
 def disk_of(job: Job) -> Sized[int] | None:
     """Return the bytes of local disk of each pod for staged data, or None."""
-    sizes = [one.stage.size for one in staged(job)]
+    sizes = [one.stage.size for one in copies(job)]
     if not sizes:
         return None
     data = sum(map(size, sizes))
@@ -101,7 +101,7 @@ def container(job: Job, role: RoleSize) -> list[dict[str, Any]]:
     Whole CPUs, and pairs of them where there are as many: a static CPU manager gives them to training afterwards
     (kubernetes v1.35 pkg/kubelet/cm/cpumanager/policy_static.go cpusToReuse).
     """
-    found = list(staged(job))
+    found = list(copies(job))
     if not found or not role.trains:
         return []
     cpus = min(CPUS, role.cpus.value)
@@ -146,7 +146,7 @@ def seconds(run: Run, pods: int) -> Sized[float] | None:
     """
     total, words = 0.0, []
     nodes = sum(pool.nodes for pool in run.cluster.pools.values())
-    for one in staged(run.job):
+    for one in copies(run.job):
         rate = FASTEST
         team = run.team.volumes.get(one.claim) if one.claim else None
         storage = run.cluster.storage.get(team.storage) if team else None

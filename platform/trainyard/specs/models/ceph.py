@@ -70,7 +70,7 @@ class CephPool(Spec):
     replicas: Copies = 3
     """Copies of all data, each in another failure domain."""
     failure_domain: Domain = "host"
-    """What may fail with one copy: a `host`, `rack` or `zone`."""
+    """Part that may fail with one copy: a `host`, `rack` or `zone`."""
 
 
 class Ceph(Spec):

@@ -32,6 +32,7 @@ from trainyard.specs.models.base import (
     RelativePath,
     Room,
     Spec,
+    Speed,
     Text,
     VariableName,
     VariableValue,
@@ -152,7 +153,7 @@ class Flush(Spec):
     """File that the program writes last into a checkpoint's folder, on the first node."""
     disk: Room | None = None
     """Bytes of local disk of each pod for checkpoints; default: three times its share of `size`, at least 1Gi."""
-    bandwidth: Room | None = None
+    bandwidth: Speed | None = None
     """Bytes per second that each node copies at most; default: no limit."""
 
 

@@ -40,7 +40,7 @@ ROOM = Rule(
 TIME = Rule(
     id="sto-stage-time",
     title="Staging ends before Kueue or the job's own limit gives up.",
-    why="pods that still copy are not ready, so Kueue evicts the job, and each new pod begins anew: nothing trains",
+    why="pods that still copy are not ready, so Kueue evicts the job, and each new pod copies from the start",
     fix="stage less, raise maxHours or Kueue's waitForPodsReady, or train from the volume",
     source="kueue v0.19.2 pkg/controller/core/workload_controller.go; kubernetes v1.35 pkg/apis/batch/types.go "
     "activeDeadlineSeconds",
@@ -51,7 +51,7 @@ TIME = Rule(
 @RESOLVED.check()
 def check(run: Resolved) -> Iterator[Finding]:
     """Yield staged data without a place, with too little room, or that takes too long."""
-    found = next(staging.staged(run.run.job), None)
+    found = next(staging.copies(run.run.job), None)
     if found is None:
         return
     if run.run.job.runtime is not None:
