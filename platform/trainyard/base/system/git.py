@@ -164,7 +164,7 @@ class Git:
             raise ToolError(f"git status failed: {done.complaint}")
         return bool(done.out)
 
-    def copies(self, *folders: str) -> list[Staged]:
+    def staged(self, *folders: str) -> list[Staged]:
         """Return the entries of the index below folders of ours; none where it has none."""
         done = self.call("ls-files", "--stage", "-v", "-z", "--", *folders)
         if done.code:
