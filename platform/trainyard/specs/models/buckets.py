@@ -61,7 +61,7 @@ def name_error(scheme: str, name: str) -> str | None:
     return None
 
 
-def explain(value: str) -> tuple[str, str]:
+def explain_address(value: str) -> tuple[str, str]:
     """Return what is wrong with an address, and the part of it that is at fault."""
     name = re.fullmatch(r"(?:s3|gs)://([^/]*)(?:/.*)?|az://[^/]*/([^/]*)(?:/.*)?", value)
     found = next((one for one in name.groups() if one), "") if name else ""
@@ -86,7 +86,7 @@ Address = Annotated[
         r"(?:s3|gs)://[a-z0-9][a-z0-9._-]*[a-z0-9](?:/[A-Za-z0-9._-]+)*/?"
         r"|az://[a-z0-9]{3,24}/[a-z0-9$][a-z0-9-]*(?:/[A-Za-z0-9._-]+)*/?",
         FORM,
-        explain=explain,
+        explain=explain_address,
     ),
     AfterValidator(named_by_provider),
 ]
