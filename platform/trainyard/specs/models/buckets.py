@@ -62,7 +62,7 @@ def name_error(scheme: str, name: str) -> str | None:
 
 
 def explain_address(value: str) -> tuple[str, str]:
-    """Return what is wrong with an address, and the part of it that is at fault."""
+    """Return the fault of an address in words, and the part that has it."""
     name = re.fullmatch(r"(?:s3|gs)://([^/]*)(?:/.*)?|az://[^/]*/([^/]*)(?:/.*)?", value)
     found = next((one for one in name.groups() if one), "") if name else ""
     if found != found.lower():
