@@ -118,6 +118,8 @@ def tear(node: Node) -> None:
     path, journal = node.seen / "large.bin", node.disk / ".stage/data-0.journal"
     os.truncate(path, LARGE // 2)
     os.truncate(journal, journal.stat().st_size - 5)
+    with journal.open("ab") as file:  # what a disk may hold that lost power
+        file.write(b"\x00\xff[1]\n5\n" + b"[" * 100_000 + b"\n")
 
 
 def change(node: Node) -> None:

@@ -133,10 +133,10 @@ class Dataset:
     def read_journal(self) -> dict[str, tuple[Source, list[int]]]:
         """Return the finished files by path, with the sums of their parts; a last line that is torn does not count."""
         found = {}
-        for line in self.book.read_text().splitlines() if self.book.exists() else ():
+        for line in self.book.read_text(errors="replace").splitlines() if self.book.exists() else ():
             try:
                 path, size, when, mode, sums = json.loads(line)
-            except ValueError:
+            except (ValueError, TypeError, RecursionError):
                 continue
             found[path] = (Source(size, when, mode), sums)
         return found
