@@ -79,6 +79,7 @@ CHANGED: Mapping[str, str] = {
     "quantity": "[quantity](#forms)",
     "byte_count": "[bytes](#forms)",
     "room": "[bytes](#forms)",
+    "speed": "[bytes](#forms) per second",
     "number": "number",
     "hours": "number of hours",
     "variable_value": "text or whole number",

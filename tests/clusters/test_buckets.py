@@ -227,6 +227,74 @@ def test_teams_share_no_identity(identity, teams, access, messages):
     assert [finding.message for finding in of_cluster.check(one)] == messages
 
 
+NAMES: dict[str, tuple[str, str]] = {
+    "too short": ("s3://ab", "must have 3 to 63 characters, not 2"),
+    "too long": (f"s3://{'a' * 64}", "must have 3 to 63 characters, not 64"),
+    "an address": ("s3://192.168.5.4/x", "must not look like an IP address"),
+    "two dots": ("s3://a..b", "must have no '\\.\\.'"),
+    "an underscore of S3": ("s3://my_bucket", "must have no '_'"),
+    "a name of Amazon's own": ("s3://logs-s3alias", "Amazon keeps for itself"),
+    "upper case": ("s3://Crawls/Raw", "only lower-case letters; write 'crawls'"),
+    "upper case at Azure": ("az://account/Crawls", "only lower-case letters; write 'crawls'"),
+    "an address at Google": ("gs://10.0.0.1", "must not look like an IP address"),
+    "two dots at Google": ("gs://a..b", "must have no '\\.\\.'"),
+    "a word of Google": ("gs://my-google-data", "contain 'google'"),
+    "a long part": (f"gs://{'a' * 64}.example.com", "at most 63 characters between dots"),
+    "too short at Azure": ("az://account/ab", "must have 3 to 63 characters"),
+    "two hyphens": ("az://account/a--b", "must have no '--'"),
+    "a hyphen at the end": ("az://account/abc-", "must have no '--', and no '-' at its end"),
+    "no container": ("az://account", "must be s3://bucket"),
+}
+
+
+@pytest.mark.parametrize(("url", "said"), NAMES.values(), ids=NAMES)
+def test_a_bucket_has_a_name_that_its_provider_allows(url, said):
+    """No provider has such a bucket, and the mount would fail with its name."""
+    with pytest.raises(ValidationError, match=said):
+        Bucket.model_validate({"url": url, "region": "us-west-2", "teams": {"nlp": "read"}})
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("s3://abc", "s3://my.bucket-1/Raw", "s3://fast--usw2-az1--x-s3", "gs://my_bucket", "gs://data.example.com/x"),
+        *("az://account/abc/Folder", "az://account/$root", f"gs://{'a' * 60}.{'b' * 60}.com"),
+    ],
+)
+def test_names_that_providers_allow_are_taken(url):
+    """Names with dots, underscores at Google, directory buckets and special containers exist."""
+    region = {"region": "us-west-2"} if url.startswith("s3") else {}
+    assert Bucket.model_validate({"url": url, **region, "teams": {"nlp": "read"}}).url == url
+
+
+TWO: dict[str, tuple[str, str, str, str, list[str]]] = {
+    "read and written": (
+        *("s3://crawls/raw", "read", "s3://crawls/raw/", "write"),
+        ["team 'nlp' only reads here, but writes to the same folder as bucket 'other'; use one right"],
+    ),
+    "read in what is written": (
+        *("s3://crawls/raw/en", "read", "s3://crawls", "write"),
+        ["team 'nlp' only reads here, but writes to the same folder as bucket 'other'; use one right"],
+    ),
+    "a folder of it is written": ("s3://crawls", "read", "s3://crawls/out", "write", []),
+    "a folder with a longer name": ("s3://crawls/raw2", "read", "s3://crawls/raw", "write", []),
+    "the same right": ("s3://crawls/raw", "read", "s3://crawls/raw", "read", []),
+    "another bucket": ("s3://crawls", "read", "s3://crawls2", "write", []),
+}
+
+
+@pytest.mark.parametrize(("url", "right", "other", "also", "messages"), TWO.values(), ids=TWO)
+def test_a_folder_has_one_right(url, right, other, also, messages):
+    """A provider sees one identity, so a team that may write by one name may write by all."""
+    buckets = {
+        "crawls": {"url": url, "region": "us-west-2", "teams": {"nlp": right}},
+        "other": {"url": other, "region": "us-west-2", "teams": {"nlp": also}},
+    }
+    specs = make_specs(clusters={"test": there("irsa", buckets=buckets)}, teams={"nlp": make_team()})
+    one = OneCluster(Loaded(specs, Path()), "test", Path())
+    assert [finding.message for finding in of_cluster.check(one)] == messages
+
+
 @pytest.mark.parametrize("region", ["us-west2", "us-west-2a", "US West (Oregon)", "us-gov-west", "auto"])
 def test_a_region_is_one(region):
     """A zone, a title and a typo are no region, and the mount would fail with them."""
@@ -256,6 +324,15 @@ OF_CLIENTS: dict[str, tuple[dict[str, Any], list[str]]] = {
         {"buckets": [CLIENT], "env": {"AWS_ROLE_ARN": ROLE}},
         [f"clients follow AWS_ROLE_ARN, {FOLLOW}"],
     ),
+    "credentials of a sidecar": (
+        {"buckets": [CLIENT], "env": {"AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://127.0.0.1/keys"}},
+        [f"clients follow AWS_CONTAINER_CREDENTIALS_FULL_URI, {FOLLOW}"],
+    ),
+    "another server": (
+        {"buckets": [CLIENT], "env": {"AWS_ENDPOINT_URL": "https://minio.example.com"}},
+        ["by AWS_ENDPOINT_URL clients look for the job's buckets on another server; remove it"],
+    ),
+    "another server besides mounts": ({"buckets": [MOUNTED], "env": {"AWS_ENDPOINT_URL": "https://example.com"}}, []),
     "keys besides mounts": ({"buckets": [MOUNTED], "secrets": {"AWS_ACCESS_KEY_ID": "s3/id"}}, []),
     "keys without buckets": ({"secrets": {"AWS_ACCESS_KEY_ID": "s3/id"}}, []),
     "keys of another provider": (

@@ -118,6 +118,15 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any], list[str]
         {},
         [f"schedule is '0 25 * * *', but {WRONG}; use five fields such as '0 2 * * *'"],
     ),
+    "a day that never comes": (
+        CEPH,
+        {"schedule": "0 2 30,31 feb *"},
+        {},
+        ["schedule is '0 2 30,31 feb *', a day that never comes; use '0 2 * * *', or another day of the month"],
+    ),
+    "31 February, or a Monday": (CEPH, {"schedule": "0 2 31 2 1"}, {}, []),
+    "a leap day": (CEPH, {"schedule": "0 2 29 2 *"}, {}, []),
+    "31 of some months": (CEPH, {"schedule": "0 2 31 2-12/2 *"}, {}, []),
     "no such zone": (
         CEPH,
         {"timeZone": "Europe/Berln"},
@@ -164,6 +173,14 @@ SOURCES: dict[str, tuple[dict[str, Any], list[str]]] = {
         {"fromSnapshot": "scratch-20261127-02"},
         ["snapshots of 'scratch' are by another driver; use storage 'fast'"],
     ),
+    "itself": (
+        {"fromSnapshot": "again-20261127-02"},
+        ["a volume whose claim is there cannot begin with its own snapshot; add a volume with another name"],
+    ),
+    "a volume of another cluster": (
+        {"fromSnapshot": "books-20261127-02"},
+        ["volume 'books' of the snapshot is not on cluster 'test', where no snapshot of it is; set clusters"],
+    ),
     "on no cluster": ({"size": "1Ti", "clusters": ["other"]}, []),
 }
 
@@ -173,7 +190,8 @@ def test_volumes_fit_the_snapshot_that_their_name_says(claim, messages):
     """Snapshots on a schedule have the name of their claim, so that typos and sizes are seen before a claim pends."""
     again = {"storage": "shared", "size": "20Ti", "fromSnapshot": "checkpoints-20261127-02", **claim}
     volumes = {"again": again, "checkpoints": {"storage": "shared", "size": "20Ti"}}
-    own = make_team(volumes={**volumes, "scratch": {"storage": "fast", "size": "1Ti"}})
+    elsewhere = {"books": {"storage": "library", "size": "8Ti"}}
+    own = make_team(volumes={**volumes, **elsewhere, "scratch": {"storage": "fast", "size": "1Ti"}})
     shared = {**CEPH, "snapshots": {"image": IMAGE}}
     cluster = make_cluster(
         storage={"shared": shared, "fast": {"provisioner": "csi.example.com"}},

@@ -133,3 +133,25 @@ def test_who_installs_a_driver_is_found_by_its_name():
     assert {name: [site.name for site in found] for name, found in driver_operators(cluster).items()} == {
         "csi.weka.io": ["csi-wekafs"]
     }
+
+
+OPEN = {"system": {"distribution": "openshift"}}
+BOUND: dict[str, tuple[str, dict[str, Any], list[str]]] = {
+    "NFS": ("csi-driver-nfs", OPEN, ["csi-nfs-controller-sa", "csi-nfs-node-sa"]),
+    "TopoLVM": ("topolvm", OPEN, ["topolvm-controller", "topolvm-lvmd", "topolvm-node"]),
+    "a chart with constraints of its own": ("csi-wekafs", OPEN, []),
+    "elsewhere": ("csi-driver-nfs", {}, []),
+}
+
+
+@pytest.mark.parametrize(("name", "changes", "accounts"), BOUND.values(), ids=BOUND)
+def test_openshift_admits_pods_of_drivers(name, changes, accounts):
+    """Accounts of a chart that brings no constraint are bound to one in their own namespace, and nowhere else."""
+    (release, *_) = DRIVERS[name].newest_first
+    cluster = make_cluster(pools=POOLS, queues={}, operators={name: {"version": release}}, **changes)
+    ((site, known), *_) = installed_operators(cluster)
+    bindings = [resource.value() for resource in known.own(site)]
+    assert [subject["name"] for one in bindings for subject in one["subjects"]] == accounts
+    for one in bindings:
+        assert one["roleRef"]["name"] == "system:openshift:scc:privileged"
+        assert {subject["namespace"] for subject in one["subjects"]} == {one["metadata"]["namespace"]}

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
-from make import CPU_NODE, make_cluster, make_resolved, make_team
+from make import CPU_NODE, make_cluster, make_job, make_resolved, make_team
 from trainyard.judge.preflight.job import flushing
+from trainyard.render.sizing.node import size
 
 DISKS = {"size": "2Ti"}
 CHECKPOINT = {"volume": "checkpoints", "size": "100Gi", "keep": 2}
@@ -109,3 +111,28 @@ def test_volume_of_local_disks_is_made_for_each_pod():
     spec = volume["ephemeral"]["volumeClaimTemplate"]["spec"]
     assert (spec["storageClassName"], spec["resources"]["requests"]["storage"]) == ("local", "150Gi")
     assert pod["containers"][0]["resources"]["limits"]["ephemeral-storage"] == "10Gi"
+
+
+SPEEDS = {
+    "10Gbps": "not bits; write 1250M",
+    "400Gb/s": "not bits; write 50G",
+    "8 Gbit/s": "not bits; write 1G",
+    "2GB/s": "without 'B' or '/s'; write 2G",
+    "1Gi/s": "without 'B' or '/s'; write 1Gi",
+    "1GiB": "without 'B' or '/s'; write 1Gi",
+    "fast": "must be bytes per second such as 10Gi",
+}
+
+
+@pytest.mark.parametrize(("said", "hint"), SPEEDS.items(), ids=SPEEDS)
+def test_a_speed_is_bytes_per_second(said, hint):
+    """Speeds as they are sold get what to write instead, bits as bytes."""
+    with pytest.raises(ValidationError, match=hint):
+        make_job(checkpoint={**CHECKPOINT, "flush": {"bandwidth": said}})
+
+
+def test_a_speed_is_a_quantity():
+    """Quantities are speeds, with their units and without."""
+    for said, meant in {"1Gi": "1Gi", "1024Mi": "1Gi", "200G": "200G", 1073741824: "1Gi"}.items():
+        flush = make_job(checkpoint={**CHECKPOINT, "flush": {"bandwidth": said}}).checkpoint.flush
+        assert size(flush.bandwidth) == size(meant)

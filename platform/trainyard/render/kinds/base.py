@@ -13,7 +13,7 @@ from trainyard.render.kinds.behaviour import Behaviour
 from trainyard.render.launchers import Launch, Launcher, Role, Wiring
 from trainyard.render.parts import contract, gang, pods, security, tracking
 from trainyard.render.parts.objects import Resource
-from trainyard.render.sizing import WORKER, RoleSpec, Sized, Sizing, saving
+from trainyard.render.sizing import WORKER, RoleSpec, Sized, Sizing, saving, staging
 from trainyard.specs import Cluster, Scheduler
 from trainyard.specs.run import Run, left_out
 from trainyard.upstream.workloads import Carrier, carrier
@@ -63,6 +63,7 @@ class Resolved:
         yield from self.kind.facts(self.run)
         yield from self.sizing.facts()
         yield from saving.facts(self.run)
+        yield from staging.facts(self.run, self.pods_that_train)
         yield from checked.facts(self.run)
         if self.run.job.array is not None:
             yield "array", Sized(f"{self.run.job.array.of}, {self.specs[0].copies} at once", "array of the job")
@@ -84,6 +85,11 @@ class Resolved:
             env = {**self.contract(role), **role.env}
             keys = tracking.secret_origins(self.run) if role.size.trains else {}
             yield from ((f"{role.name}.env.{name}", sized) for name, sized in {**env, **keys}.items())
+
+    @property
+    def pods_that_train(self) -> int:
+        """How many pods mount the job's volumes at once."""
+        return sum(role.pods for role in self.specs if role.trains)
 
     def is_companion(self, role: Role) -> bool:
         """Whether a role is one that the launcher does not know: its pods serve the workers, and have no ranks."""

@@ -1,4 +1,4 @@
-"""Rook: the operators of Ceph and of its storage drivers; the Ceph cluster itself is its owner's object."""
+"""Rook: the operators of Ceph and of its storage drivers, and the Ceph cluster where the cluster's file has one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.render.operators.base import Conflict, Operator, Site
+from trainyard.render.operators.rook_objects import resources
 from trainyard.render.operators.stated_values import if_false, if_true
+from trainyard.render.parts.objects import Resource
 
 CHART = "rook/rook v1.20.6 deploy/charts/rook-ceph/values.yaml"
 
@@ -19,6 +21,10 @@ class Rook(Operator):
     def values(self, _site: Site) -> dict[str, Any]:
         """Return the priority of the operator, without which nobody repairs a full cluster's storage."""
         return {"priorityClassName": "system-cluster-critical"}
+
+    def own(self, site: Site) -> Iterator[Resource]:
+        """Yield the Ceph cluster, its file systems and its pools."""
+        return resources(site)
 
     def conflicts(self, site: Site) -> Iterator[Conflict]:
         """Yield values by which definitions go, drivers have no operator, or nobody repairs the storage."""

@@ -7,8 +7,11 @@ from typing import Any
 
 from trainyard.render.operators.base import Conflict, Operator, Site, merge, nest_value, tolerations
 from trainyard.render.operators.stated_values import check_tolerations, if_false, stated
+from trainyard.render.parts.objects import Resource
 from trainyard.specs import Storage
 from trainyard.specs.releases import Provisions
+
+RBAC = "rbac.authorization.k8s.io"
 
 SNAPSHOTTER = "external-snapshotter"
 """The operator with the controller of snapshots and their definitions."""
@@ -33,6 +36,17 @@ class StorageDriver(Operator):
         for path in said.tolerations if said.tolerates_few and wanted else ():
             found = merge(found, nest_value(path, wanted))
         return found
+
+    def own(self, site: Site) -> Iterator[Resource]:
+        """Yield the binding by which OpenShift admits its privileged pods, where the chart makes none."""
+        constraint, accounts = site.cluster.distribution.privileged_constraint, provisions(site).privileged
+        if constraint is None or not accounts:
+            return
+        space = site.facts.namespace
+        role = {"apiGroup": RBAC, "kind": "ClusterRole", "name": f"system:openshift:scc:{constraint}"}
+        subjects = [{"kind": "ServiceAccount", "name": name, "namespace": space} for name in accounts]
+        fields = {"roleRef": role, "subjects": subjects}
+        yield Resource(f"{RBAC}/v1", "RoleBinding", f"{self.name}-{constraint}", site.at, space, fields=fields)
 
     def conflicts(self, site: Site) -> Iterator[Conflict]:
         """Yield values that rename the driver, keep it off nodes, or take away the snapshots that classes schedule."""

@@ -91,7 +91,7 @@ def volumes(run: Run) -> list[dict[str, Any]]:
 
 
 def mounts(run: Run) -> list[dict[str, Any]]:
-    """Return the mounts of the buckets that a run mounts."""
+    """Return the mounts of the buckets that training reads and writes itself; others are staged before."""
     return [
         {
             "name": claim(use.bucket),
@@ -99,6 +99,7 @@ def mounts(run: Run) -> list[dict[str, Any]]:
             **({"readOnly": True} if use.read_only else {}),
         }
         for use, _ in mounted(run)
+        if use.stage is None
     ]
 
 

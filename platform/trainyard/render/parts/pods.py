@@ -11,7 +11,7 @@ from trainyard.base.pools import node_terms
 from trainyard.render.parts import buckets, identity, mounts, network, security, storage
 from trainyard.render.parts.containers import Process, complete_container, trainer
 from trainyard.render.sizing import WORKER, RoleSize, Sizing
-from trainyard.render.sizing.companions import of_job
+from trainyard.render.sizing.companions import before_training
 from trainyard.specs import Cluster
 from trainyard.specs.accounts import account_of
 from trainyard.specs.run import Run
@@ -117,7 +117,7 @@ def spec(run: Run, sizing: Sizing, size: RoleSize, process: Process, container: 
         ),
         "initContainers": [
             *map(dict, size.fabric.sidecars),
-            *(complete_container(run, one_container) for one_container in of_job(job, run.folder) if worker),
+            *(complete_container(run, own) for own in before_training(job, size, run.folder)),
         ],
         "containers": [trainer(run, size, process, name=container)],
         "volumes": [

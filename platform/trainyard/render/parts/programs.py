@@ -8,5 +8,5 @@ from importlib import resources
 
 @cache
 def program_text(name: str) -> str:
-    """Return the text of a program by its name: `burn_in`, `burn_in_marker`, `check`, `flush` or `snapshot`."""
+    """Return the text of a program, such as `burn_in`, `check`, `flush`, `snapshot` or `stage`."""
     return (resources.files(__package__) / f"{name}_program.py").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ from typing import Any
 
 from trainyard.render.parts import contract
 from trainyard.render.parts.programs import program_text
-from trainyard.render.sizing import RoleSize, disks, flushing
+from trainyard.render.sizing import RoleSize, disks, flushing, staging
 from trainyard.render.sizing.node import binary
 from trainyard.specs import File, Job, Pool
 from trainyard.specs.run import Run
@@ -40,6 +40,7 @@ def of_job(run: Run, pool: Pool) -> list[dict[str, Any]]:
     job = run.job
     found: list[dict[str, Any]] = [{"name": SCRATCH, **scratch(job, pool)}] if job.scratch else []
     found += local_checkpoints(run, pool)
+    found += local_data(run, pool)
     claims = [job.checkpoint.volume] if job.checkpoint else []
     claims += [dataset.volume for dataset in job.data]
     found += [
@@ -88,6 +89,19 @@ def local_checkpoints(run: Run, pool: Pool) -> list[dict[str, Any]]:
     ]
 
 
+def local_data(run: Run, pool: Pool) -> list[dict[str, Any]]:
+    """Return the volume on local disks that data is copied to before training, and the program that copies it."""
+    room = staging.disk_of(run.job)
+    if room is None:
+        return []
+    items = [{"key": launch_key(staging.PROGRAM_FILE), "path": staging.PROGRAM_FILE}]
+    storage = staging.storage_of_stage(run.job, pool)
+    return [
+        {"name": staging.VOLUME, **ending_with_pod(binary(room.value), storage)},
+        {"name": staging.PROGRAM, "configMap": {"name": run.name, "items": items}},
+    ]
+
+
 def has_squashed_volume(run: Run) -> bool:
     """Whether the run mounts a volume through which the kubelet would walk in vain, and fail at a closed folder."""
     names = [run.job.checkpoint.volume] if run.job.checkpoint else []
@@ -124,7 +138,12 @@ def mounts_of_job(run: Run) -> list[dict[str, Any]]:
             folder = {"subPathExpr": f"{run.folder}/$({contract.ARRAY_INDEX})"}
         place = {"mountPath": job.checkpoint.mount_path, **folder}
         found.append({"name": claim_name(job.checkpoint.volume), **place})
+    for one in staging.copies(job):
+        place = {"name": staging.VOLUME, "mountPath": one.mount_path, "subPath": one.name}
+        found.append({**place, "readOnly": True})
     for dataset in job.data:
+        if dataset.stage is not None:
+            continue
         mode = {"readOnly": True} if dataset.read_only else {}
         part = {"subPath": dataset.sub_path} if dataset.sub_path else {}
         place = {"name": claim_name(dataset.volume), "mountPath": dataset.mount_path}
@@ -162,4 +181,6 @@ def config_map(run: Run, launch: Mapping[str, str]) -> dict[str, str]:
     own = {key(file): run.contents[file.source] for file in run.job.files if file.source in run.contents}
     if flushing.flush_of(run.job) is not None:
         own[launch_key(flushing.PROGRAM_FILE)] = program_text("flush")
+    if staging.disk_of(run.job) is not None:
+        own[launch_key(staging.PROGRAM_FILE)] = program_text("stage")
     return own | {launch_key(name): text for name, text in launch.items()}

@@ -1,11 +1,14 @@
-"""Prerequisites of classes on Ceph by Rook: file systems and pools, which are objects of their owner."""
+"""Prerequisites of classes on Ceph by Rook: the nodes of a Ceph of ours, or objects of another owner."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from trainyard.render.prerequisites.base import Prerequisite, Site
 from trainyard.render.prerequisites.questions import Existing
+from trainyard.specs import Cluster
+from trainyard.specs.models.ceph import CephPool
+from trainyard.specs.models.storage import Storage
 
 ROOK = "rook"
 """The operator that runs Ceph."""
@@ -17,8 +20,46 @@ KINDS = {
 """By the end of a driver's name: kind, its plural, and the parameter of a class that names one."""
 
 
+def declared(cluster: Cluster, storage: Storage) -> tuple[str, Mapping[str, CephPool]] | None:
+    """Return the parameter of a class that names a part of the cluster's own Ceph, and the parts; None for others."""
+    ceph = cluster.ceph
+    end = next((end for end in KINDS if storage.provisioner.endswith(end)), None)
+    if ceph is None or end is None:
+        return None
+    kind, _, parameter = KINDS[end]
+    return parameter, ceph.filesystems if kind == "CephFilesystem" else ceph.pools
+
+
+def nodes(site: Site) -> Iterator[Prerequisite]:
+    """Yield the nodes and disks of the cluster's own Ceph."""
+    ceph = site.cluster.ceph
+    if ceph is None:
+        return
+    labels = ",".join(f"{key}={value}" for key, value in sorted(ceph.nodes.labels.items()))
+    domains = {"topology.rook.io/rack": ceph.nodes.racks, "topology.kubernetes.io/zone": ceph.nodes.zones}
+    keys = "".join(f", and `{key}`" for key, count in domains.items() if count is not None)
+    yield Prerequisite(
+        f"{ceph.nodes.count} nodes have the label `{labels}`{keys}",
+        "Ceph's daemons run there and nowhere else, and Rook reads the topology when it makes an OSD",
+        ("ceph", "nodes", "labels"),
+        "label them before the first sync",
+        look=f"`kubectl get nodes -l {labels}`",
+    )
+    if ceph.disks.devices is not None:
+        yield Prerequisite(
+            f"on each of them the devices `{ceph.disks.devices}` are empty: no partition, file system or LVM",
+            "Rook takes only empty devices, and never one with data",
+            ("ceph", "disks", "devices"),
+            "wipe old ones (rook.io/docs/rook/v1.20, Cleanup, zapping devices)",
+            look="`lsblk -f` on each",
+        )
+
+
 def storage(site: Site) -> Iterator[Prerequisite]:
     """Yield the file system or pool of each class of Rook's drivers, each once, with its Ceph cluster."""
+    yield from nodes(site)
+    if site.cluster.ceph is not None:
+        return
     seen = set[tuple[str, str]]()
     for name, choice in site.cluster.storage.items() if ROOK in site.cluster.operators else ():
         for end, (kind, plural, parameter) in KINDS.items():

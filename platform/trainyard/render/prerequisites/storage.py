@@ -9,6 +9,7 @@ from trainyard.base.documents import Path
 from trainyard.render.operators.base import Site as OperatorSite
 from trainyard.render.operators.install import driver_operators
 from trainyard.render.prerequisites.base import Prerequisite, Site
+from trainyard.render.prerequisites.ceph import declared
 from trainyard.render.prerequisites.questions import CsiDriver, Existing, namespaced
 from trainyard.specs.drivers import Driver
 from trainyard.specs.models.storage import Storage
@@ -97,7 +98,8 @@ def classes(site: Site) -> Iterator[Prerequisite]:
                 f"`kubectl create secret generic -n {place.namespace} {place.name} --from-literal=KEY=VALUE`",
                 namespaced("Secret", "secrets", place.namespace, place.name),
             )
-        yield from named_secrets(name, storage)
+        by_rook = declared(site.cluster, storage) is not None
+        yield from named_secrets(name, storage, OF_ROOK if by_rook else OF_DRIVER)
         yield from exports(name, storage)
         yield from one_label(site, name, storage)
         if storage.writable_by == "server" and not all_read_only(storage):
@@ -177,7 +179,11 @@ def source(driver: Driver) -> str:
     return f"github.com/{found[0]}" if found else driver.source
 
 
-def named_secrets(name: str, storage: Storage) -> Iterator[Prerequisite]:
+OF_DRIVER = "install the driver with it, or create it as the driver's documentation says"
+OF_ROOK = "nothing to do: Rook makes it when its Ceph cluster is ready"
+
+
+def named_secrets(name: str, storage: Storage, get: str) -> Iterator[Prerequisite]:
     """Yield the Secrets that parameters of a class name, each once, unless `existing` says that the class is there."""
     parameters = {} if storage.existing else storage.parameters
     places = {
@@ -190,6 +196,6 @@ def named_secrets(name: str, storage: Storage) -> Iterator[Prerequisite]:
             f"Secret `{namespace}/{secret}` has the credentials of `{storage.provisioner}`",
             f"the driver makes or mounts no volume of class {name} without it",
             ("storage", name, "parameters", key),
-            "install the driver with it, or create it as the driver's documentation says",
+            get,
             namespaced("Secret", "secrets", namespace, secret),
         )

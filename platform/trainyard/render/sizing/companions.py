@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from trainyard.base.quantities import Quantity
-from trainyard.render.sizing import flushing
+from trainyard.render.sizing import flushing, staging
 from trainyard.render.sizing.base import RoleSize
 from trainyard.render.sizing.roles import WORKER
 from trainyard.specs import Job
@@ -33,6 +33,11 @@ def of_job(job: Job, folder: str = "") -> list[Mapping[str, Any]]:
     return [*flushing.containers(job, folder), *job.init_containers, *beside]
 
 
+def before_training(job: Job, role: RoleSize, folder: str = "") -> list[Mapping[str, Any]]:
+    """Return the init containers of a role's pods beside those of its fabric: staging, then the job's own."""
+    return [*staging.container(job, role), *(of_job(job, folder) if role.name == WORKER else ())]
+
+
 def companions(job: Job) -> list[Mapping[str, Any]]:
     """Return the job's own containers that run beside the training one; others have ended when it begins."""
     return list(filter(is_sidecar, of_job(job)))
@@ -43,7 +48,7 @@ def pod_requests(job: Job, role: RoleSize) -> dict[str, Decimal]:
 
     What is no quantity is nothing.
     """
-    initial = [*role.fabric.sidecars, *(of_job(job) if role.name == WORKER else ())]
+    initial = [*role.fabric.sidecars, *before_training(job, role)]
     listed = [container_of(resources(own), init=True, stays=is_sidecar(own)) for own in initial]
     asked = at_one_time([*listed, container_of(role.requests())], requests_of)
     return {name: amount.amount for name, amount in asked.items()}

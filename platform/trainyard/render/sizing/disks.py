@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainyard.render.sizing import flushing
+from trainyard.render.sizing import flushing, staging
 from trainyard.render.sizing.base import Sized
 from trainyard.render.sizing.node import GI, binary, size
 from trainyard.render.sizing.roles import WORKER, RoleSpec
@@ -26,17 +26,19 @@ def storage_of_scratch(job: Job, pool: Pool) -> str | None:
 
 def of_local_disks(job: Job, role: RoleSpec) -> tuple[int, int] | None:
     """Return the bytes that one pod claims of its node's local disks and those that a node has, or None: no claim."""
-    wanted, local, saved = scratch(job), role.pool.local_disks, saved_locally(job, role)
+    wanted, local = scratch(job), role.pool.local_disks
     if local is None or local.storage is None or not role.trains:
         return None
     own = size(wanted.size) if wanted is not None and storage_of_scratch(job, role.pool) is not None else 0
-    claimed = own + (saved.value if saved is not None else 0)
+    claimed = own + sum(one.value for one in on_local_disks(job, role))
     return (claimed, size(local.size)) if claimed else None
 
 
-def saved_locally(job: Job, role: RoleSpec) -> Sized[int] | None:
-    """Return the bytes of local disk for checkpoints of one pod of a role, or None: it saves to the volume itself."""
-    return flushing.disk_of(job) if role.name == WORKER else None
+def on_local_disks(job: Job, role: RoleSpec) -> list[Sized[int]]:
+    """Return the bytes of local disk that one pod of a role has for checkpoints and for staged data, where it does."""
+    saved = flushing.disk_of(job) if role.name == WORKER else None
+    data = staging.disk_of(job) if role.trains else None
+    return [one for one in (saved, data) if one is not None]
 
 
 def storage_of(job: Job, role: RoleSpec) -> Sized[str]:
@@ -45,9 +47,9 @@ def storage_of(job: Job, role: RoleSpec) -> Sized[str]:
     No more than that: a share of a disk that a node may not have would keep a pod from every node.
     """
     wanted = scratch(job) if role.trains else None
-    saved = saved_locally(job, role)
-    if saved is not None and flushing.storage_of_flush(job, role.pool) is None:
-        return with_checkpoints(job, role, wanted, saved)
+    there = on_local_disks(job, role)
+    if there and (role.pool.local_disks is None or role.pool.local_disks.storage is None):
+        return with_others(job, role, wanted, there)
     if wanted is None:
         return Sized(binary(LAYER), f"{binary(LAYER)} for logs, /tmp and the image's writable layer")
     own = storage_of_scratch(job, role.pool)
@@ -57,9 +59,10 @@ def storage_of(job: Job, role: RoleSpec) -> Sized[str]:
     return Sized(amount, f"{amount} = scratch of {wanted.size} + {binary(LAYER)} for logs, /tmp and the image's layer")
 
 
-def with_checkpoints(job: Job, role: RoleSpec, wanted: Scratch | None, saved: Sized[int]) -> Sized[str]:
-    """Return bytes of the same disk where checkpoints are on it too, in an emptyDir."""
+def with_others(job: Job, role: RoleSpec, wanted: Scratch | None, there: list[Sized[int]]) -> Sized[str]:
+    """Return bytes of the same disk where checkpoints or staged data are on it too, in emptyDirs."""
     here = wanted if wanted is not None and storage_of_scratch(job, role.pool) is None else None
-    amount = binary(LAYER + saved.value + (size(here.size) if here else 0))
-    parts = [f"{binary(saved.value)} for {saved.origin}", *([f"scratch of {here.size}"] if here else [])]
+    amount = binary(LAYER + sum(one.value for one in there) + (size(here.size) if here else 0))
+    parts = [f"{binary(one.value)} for {one.origin}" for one in there]
+    parts += [f"scratch of {here.size}"] if here else []
     return Sized(amount, f"{amount} = {' + '.join(parts)} + {binary(LAYER)} for logs, /tmp and the image's layer")

@@ -167,6 +167,8 @@ class Distribution(Spec):
     gpus: GpuSoftware = GpuSoftware()
     security_constraint: Text | None = None
     """SecurityContextConstraints that admit a training pod with a user of its own, which accounts must be bound to."""
+    privileged_constraint: Text | None = None
+    """SecurityContextConstraints that admit privileged pods, which accounts of drivers must be bound to."""
     node_upgrade: NodeUpgrade = NodeUpgrade()
     """How nodes get another minor version of Kubernetes; default: a person drains them."""
     relabels_volumes: StrictBool = False

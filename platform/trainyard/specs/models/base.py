@@ -7,6 +7,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from ipaddress import ip_network
 from itertools import pairwise
 from typing import Annotated, Any
@@ -152,6 +153,25 @@ def room(value: Any) -> Any:
     return found
 
 
+def speed(value: Any) -> Any:
+    """Return the canonical text of bytes per second; bits, 'B' and '/s' are refused with what to write."""
+    found = PER_SECOND.fullmatch(value) if isinstance(value, str) else None
+    if found is None:
+        parse_quantity(value, "bytes per second such as 10Gi")
+        return room(value)
+    number, unit = found["number"], found["unit"] or ""
+    if found["bits"]:
+        meant = Quantity(Decimal(int(Quantity.parse(f"{number}{unit}").amount / 8)))
+        raise validation_error("unit", f"must be bytes per second, not bits; write {meant.canonical()}")
+    raise validation_error("unit", f"must be bytes per second without 'B' or '/s'; write {number}{unit or 'G'}")
+
+
+PER_SECOND = re.compile(
+    r"\s*(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?P<unit>[kMGTP]i?)?(?:(?P<bits>b|[Bb]its?)(?:ps|/s)?|(?:B|[Bb]ytes?)?(?:ps|/s)|B|[Bb]ytes?)\s*"
+)
+"""Speeds as networks and disks are sold: `10Gbps`, `400Gb/s`, `2GB/s`, `1Gi/s`."""
+
+
 def bytes_of(value: Any) -> Quantity:
     """Return a quantity of bytes; its hint names no thousandths, which bytes have none of."""
     return parse_quantity(value, "an amount of bytes such as 16Gi")
@@ -292,6 +312,9 @@ Bytes = Annotated[str, BeforeValidator(byte_count), _BYTES]
 
 Room = Annotated[str, BeforeValidator(room), _BYTES]
 """Memory or disk in bytes, at least a megabyte or none at all."""
+
+Speed = Annotated[str, BeforeValidator(speed), _BYTES]
+"""Bytes per second."""
 
 Name = Annotated[StrictStr, Form(LABEL, "lower-case letters, digits and inner '-'", 63)]
 """A DNS label."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, StrictBool, StrictStr, model_validator
+from pydantic import AfterValidator, Field, StrictBool, StrictStr, model_validator
 
 from trainyard.base.limits import VOLUMES
 from trainyard.specs.models.base import Form, MountPath, Name, Spec, Text, validation_error
+from trainyard.specs.models.stage import Staged
 
 Way = Literal["irsa", "pod-identity", "gke", "azure"]
 """How a pod proves to its provider who it is."""
@@ -17,15 +19,78 @@ Access = Literal["read", "write"]
 DIRECT = "direct"
 """On GKE, what stands for no account of Google: the bucket's policy names the service account itself."""
 
+FORM = "s3://bucket, gs://bucket or az://account/container, with a folder behind it or none"
+
+SIZES = (3, 63)
+"""Characters of a bucket's or a container's name; those of Google with dots may have more."""
+
+LONGEST_WITH_DOTS = 222
+
+IP = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
+
+OF_AMAZON = (("xn--", "sthree-", "amzn-s3-demo-"), ("-s3alias", "--ol-s3", ".mrap", "--table-s3"))
+"""Beginnings and ends of names that Amazon keeps for itself (S3 user guide, general purpose bucket naming rules)."""
+
+OF_AZURE = frozenset({"$root", "$web", "$logs"})
+"""Containers with a dollar sign that there are (Azure Storage, naming and referencing containers)."""
+
+
+def name_error(scheme: str, name: str) -> str | None:
+    """Return why a provider has no bucket or container of that name, or None.
+
+    Sources: S3 user guide, general purpose bucket naming rules; Cloud Storage, bucket naming guidelines; Azure Storage,
+    naming and referencing containers.
+    """
+    longest = LONGEST_WITH_DOTS if scheme == "gs" and "." in name else SIZES[1]
+    if not SIZES[0] <= len(name) <= longest:
+        return f"must have {SIZES[0]} to {longest} characters, not {len(name)}"
+    if scheme == "az":
+        if name.startswith("$"):
+            return None if name in OF_AZURE else f"must be one of {', '.join(sorted(OF_AZURE))}, or begin without '$'"
+        return "must have no '--', and no '-' at its end" if "--" in name or name.endswith("-") else None
+    if IP.fullmatch(name):
+        return "must not look like an IP address"
+    if ".." in name or (scheme == "s3" and "_" in name):
+        return "must have no '..'" if ".." in name else "must have no '_'"
+    if scheme == "s3" and (name.startswith(OF_AMAZON[0]) or name.endswith(OF_AMAZON[1])):
+        return "begins or ends with a word that Amazon keeps for itself"
+    if scheme == "gs" and any(len(part) > SIZES[1] for part in name.split(".")):
+        return f"must have at most {SIZES[1]} characters between dots"
+    if scheme == "gs" and (name.startswith("goog") or "google" in name):
+        return "must not begin with 'goog' or contain 'google'"
+    return None
+
+
+def explain_address(value: str) -> tuple[str, str]:
+    """Return the fault of an address in words, and the part that has it."""
+    name = re.fullmatch(r"(?:s3|gs)://([^/]*)(?:/.*)?|az://[^/]*/([^/]*)(?:/.*)?", value)
+    found = next((one for one in name.groups() if one), "") if name else ""
+    if found != found.lower():
+        return f"has bucket {found!r}, but names have only lower-case letters; write {found.lower()!r}", found
+    return f"must be {FORM}", ""
+
+
+def named_by_provider(value: str) -> str:
+    """Refuse a name that no bucket of the provider can have."""
+    scheme, _, path = value.partition("://")
+    name = path.split("/")[1 if scheme == "az" else 0]
+    wrong = name_error(scheme, name)
+    if wrong is not None:
+        raise validation_error("form", f"has bucket {name!r}, whose name {wrong}", name)
+    return value
+
+
 Address = Annotated[
     StrictStr,
     Form(
         r"(?:s3|gs)://[a-z0-9][a-z0-9._-]*[a-z0-9](?:/[A-Za-z0-9._-]+)*/?"
         r"|az://[a-z0-9]{3,24}/[a-z0-9$][a-z0-9-]*(?:/[A-Za-z0-9._-]+)*/?",
-        "s3://bucket, gs://bucket or az://account/container, with a folder behind it or none",
+        FORM,
+        explain=explain_address,
     ),
+    AfterValidator(named_by_provider),
 ]
-"""What each provider lets a bucket be called, roughly."""
+"""Address of a bucket, or of a folder in it, whose name its provider allows."""
 
 Region = Annotated[StrictStr, Form(r"[a-z]{2,5}(?:-[a-z]+)+-[0-9]{1,2}", "a region such as us-west-2")]
 """A region of AWS, not one of its zones (us-west-2a); botocore 1.40 endpoints.json regionRegex, for all partitions."""
@@ -101,6 +166,8 @@ class BucketUse(Spec):
     """Folder in the container; default: none, and the program uses a client of the object store."""
     read_only: StrictBool = True
     """`false` if the run writes to the mounted folder."""
+    stage: Staged = None
+    """Copy the folder to the pool's `localDisks` before training: `{size: 800Gi}`; default: read it from the bucket."""
 
     @model_validator(mode="after")
     def one_way(self) -> Self:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from trainyard.specs.models.base import Count, Room, Spec
+from trainyard.specs.models.base import Count, Room, Spec, Speed
 
 
 class NcclCheck(Spec):
     """A short all-reduce over all GPUs of the run; below the floor the run does not start."""
 
-    bus_bandwidth: Room | None = None
+    bus_bandwidth: Speed | None = None
     """Floor in bytes per second, such as `200G`; nccl-tests print the same as `busbw`, in GB/s. Default: half of what
     the NICs of a node carry."""
     size: Room = "1Gi"

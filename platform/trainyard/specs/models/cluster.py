@@ -30,6 +30,7 @@ from trainyard.specs.models.base import (
     validation_error,
 )
 from trainyard.specs.models.buckets import ObjectStorage
+from trainyard.specs.models.ceph import Ceph
 from trainyard.specs.models.fabric import Fabric
 from trainyard.specs.models.health import Health
 from trainyard.specs.models.monitoring import Monitoring
@@ -164,6 +165,8 @@ class Cluster(Spec):
     """Storage drivers that are installed, by provisioner: who installs each, and which release."""
     object_storage: ObjectStorage | None = None
     """Buckets of object stores, and the identities by which teams use them; default: none."""
+    ceph: Ceph | None = None
+    """A Ceph cluster by Rook on nodes of the cluster; default: none, or somebody else's."""
     operators: dict[Name, OperatorChoice] = {}
     """Operators, by name; `trainyard releases` lists them."""
     priorities: dict[Name, Priority] = {}

@@ -32,6 +32,7 @@ from trainyard.specs.models.base import (
     RelativePath,
     Room,
     Spec,
+    Speed,
     Text,
     VariableName,
     VariableValue,
@@ -47,6 +48,7 @@ from trainyard.specs.models.gpus import Profile
 from trainyard.specs.models.images import AnyImage, ImageWithSoftware, image_name
 from trainyard.specs.models.mounts import EnvFrom, Mount
 from trainyard.specs.models.roles import Array, Role
+from trainyard.specs.models.stage import Staged
 from trainyard.specs.models.start import Command, Module, Program
 from trainyard.specs.models.tracking import Tracker
 
@@ -151,7 +153,7 @@ class Flush(Spec):
     """File that the program writes last into a checkpoint's folder, on the first node."""
     disk: Room | None = None
     """Bytes of local disk of each pod for checkpoints; default: three times its share of `size`, at least 1Gi."""
-    bandwidth: Room | None = None
+    bandwidth: Speed | None = None
     """Bytes per second that each node copies at most; default: no limit."""
 
 
@@ -185,6 +187,8 @@ class Dataset(Spec):
     """`false` if the run writes to the volume."""
     sub_path: RelativePath | None = None
     """Folder of the volume; default: the whole volume."""
+    stage: Staged = None
+    """Copy the data to the pool's `localDisks` before training: `{size: 800Gi}`; default: read it from the volume."""
 
 
 class File(Spec):

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StrictBool, StrictInt, StrictStr
 
 from trainyard.specs.drivers import Access, Driver, Ownership, driver
-from trainyard.specs.models.base import Form, Image, Name, Room, Spec, SubdomainName, Text
+from trainyard.specs.models.base import Form, Image, Name, Room, Spec, Speed, SubdomainName, Text
 
 Schedule = Annotated[StrictStr, Form(r"[0-5]?[0-9](?: +\S+){4}", "five fields with one minute, such as '0 2 * * *'")]
 """A cron expression that is true at most once an hour, since the hour is in the names of snapshots."""
@@ -65,7 +65,7 @@ class Storage(Spec):
     """Name of the CSI driver; list it in `drivers` of the cluster if it is installed."""
     access: Access = "ReadWriteMany"
     """Access mode of the class's claims."""
-    throughput: Room | None = None
+    throughput: Speed | None = None
     """Bytes per second of the whole class."""
     parameters: dict[str, str] = {}
     """Parameters of the StorageClass; the driver's documentation lists them."""

@@ -266,6 +266,8 @@ class Provisions(Spec):
     """Path of a switch that is on only where a class of the driver has `snapshots`."""
     asks: dict[Text, Text] = Field(default={})
     """Values by path that only the cluster's file can say, each with what it is, as in `volume groups of the nodes`."""
+    privileged: tuple[Name, ...] = ()
+    """Service accounts with pods that OpenShift's usual constraint refuses, and for which the chart makes none."""
     keeps: dict[Text, Text] = Field(default={})
     """Those of `sets` that may not be otherwise, each with what happens then."""
     sets: dict[Text, Any] = Field(default={})

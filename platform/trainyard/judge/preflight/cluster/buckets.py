@@ -34,6 +34,14 @@ SHARED = Rule(
     source="docs/buckets.md",
     severity=Severity.WARNING,
 )
+TWICE = Rule(
+    id="sto-bucket-twice",
+    title="A team has one right on a folder of a bucket.",
+    why="the provider sees one identity: a team that writes to a folder by one name writes there by the other, too",
+    fix="give the team the same right on both, or remove one",
+    source="docs/buckets.md",
+    severity=Severity.WARNING,
+)
 AT: Path = ("objectStorage",)
 
 
@@ -72,6 +80,7 @@ def check(one: OneCluster) -> Iterator[Finding]:
         yield BUCKET.at(one.source, (*AT, "identity"), f"{message}; use {use}")
     yield from check_identities(one, store)
     yield from check_shared(one, store)
+    yield from check_twice(one, store)
     yield from check_buckets(one, store, way)
 
 
@@ -85,6 +94,22 @@ def check_shared(one: OneCluster, store: ObjectStorage) -> Iterator[Finding]:
         if said != DIRECT and rights(store, team) != rights(store, other):
             message = f"team {team!r} has the identity of team {other!r}, but other buckets or rights; use its own"
             yield SHARED.at(one.source, (*AT, "teams", team), message)
+
+
+def check_twice(one: OneCluster, store: ObjectStorage) -> Iterator[Finding]:
+    """Yield folders that a team only reads by one name, and writes to by another name of them or of what they are in.
+
+    The other way round is usual: whoever reads a bucket writes into a folder of it.
+    """
+    for name, bucket in store.buckets.items():
+        for other, around in store.buckets.items():
+            same = (bucket.scheme, *bucket.parts[:2]) == (around.scheme, *around.parts[:2])
+            if name == other or not same or not f"{bucket.folder}/".startswith(f"{around.folder}/".lstrip("/")):
+                continue
+            for team, right in bucket.teams.items():
+                if right == "read" and around.teams.get(team) == "write":
+                    message = f"team {team!r} only reads here, but writes to the same folder as bucket {other!r}"
+                    yield TWICE.at(one.source, (*AT, "buckets", name, "teams", team), f"{message}; use one right")
 
 
 def rights(store: ObjectStorage, team: str) -> dict[str, str]:

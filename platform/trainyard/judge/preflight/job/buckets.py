@@ -50,16 +50,30 @@ CLIENT = Rule(
     why="a pod has one region, one storage account and one identity in its variables; with another, access is refused",
     fix="remove the variable, or say region and account in the program; waive this if it does",
     source="boto/botocore botocore/credentials.py create_credential_resolver; google-auth google/auth/_default.py; "
-    "azure-identity azure/identity/_credentials/default.py",
+    "azure-identity azure/identity/_credentials/default.py; AWS SDKs and tools reference, service-specific endpoints",
     severity=Severity.WARNING,
 )
 
 KEYS = {
-    "s3": frozenset({"AWS_ACCESS_KEY_ID", "AWS_PROFILE", "AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE"}),
+    "s3": frozenset(
+        {
+            *("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_ROLE_ARN"),
+            *("AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_SHARED_CREDENTIALS_FILE"),
+            *("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONFIG_FILE"),
+        }
+    ),
     "gs": frozenset({"GOOGLE_APPLICATION_CREDENTIALS"}),
-    "az": frozenset({"AZURE_CLIENT_ID", "AZURE_CLIENT_SECRET", "AZURE_FEDERATED_TOKEN_FILE"}),
+    "az": frozenset({"AZURE_CLIENT_ID", "AZURE_CLIENT_SECRET", "AZURE_FEDERATED_TOKEN_FILE", "AZURE_TENANT_ID"}),
 }
 """By provider, the variables that its clients follow before the identity of the pod, or instead of it."""
+
+
+ELSEWHERE = {
+    "s3": frozenset({"AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL_STS"}),
+    "gs": frozenset({"STORAGE_EMULATOR_HOST"}),
+    "az": frozenset({"AZURE_AUTHORITY_HOST", "AZURE_STORAGE_CONNECTION_STRING"}),
+}
+"""By provider, the variables by which its clients talk to another server than the provider's."""
 
 
 @PLACED.check()
@@ -113,10 +127,14 @@ def check_clients(one: OneJob, team: Team, cluster: Cluster) -> Iterator[Finding
             message += f", but an earlier bucket sets {told[wrong[0]].value!r}; mount one of them"
             yield CLIENT.at(source, ("buckets", job.buckets.index(use), "bucket"), message)
     keys = {name for _, bucket in opened for name in KEYS[bucket.scheme]}
+    servers = {name for _, bucket in opened for name in ELSEWHERE[bucket.scheme]}
     for path, names in named_variables(job):
         for name in names:
             if name in keys:
                 message = f"clients follow {name}, and not the team's identity for buckets; remove it"
+                yield CLIENT.at(source, (*path, name), message)
+            elif name in servers:
+                message = f"by {name} clients look for the job's buckets on another server; remove it"
                 yield CLIENT.at(source, (*path, name), message)
 
 

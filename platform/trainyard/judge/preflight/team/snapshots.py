@@ -65,7 +65,13 @@ def check_source(one: OneTeam, volume: str, claim: Volume, name: str) -> Iterato
     at, own = ("volumes", volume), {key: other for key, other in one.team.volumes.items() if on(other, name, cluster)}
     taken = {key: other for key, other in own.items() if cluster.storage[other.storage].snapshots and key != volume}
     source = own.get(found["claim"])
-    if source is None:
+    if found["claim"] == volume:
+        message = "a volume whose claim is there cannot begin with its own snapshot; add a volume with another name"
+        yield MADE.at(one.source, (*at, "fromSnapshot"), message)
+    elif source is None and found["claim"] in one.team.volumes:
+        message = f"volume {found['claim']!r} of the snapshot is not on cluster {name!r}, where no snapshot of it is"
+        yield MADE.at(one.source, (*at, "fromSnapshot"), f"{message}; set clusters")
+    elif source is None:
         near = did_you_mean(found["claim"], taken)
         if near.startswith("did you mean"):
             message = f"no volume of team {one.name!r} is named {found['claim']!r}, of which this is a snapshot; {near}"

@@ -48,6 +48,37 @@ def parse_schedule(schedule: str) -> str | None:
     return None
 
 
+def ever_comes(schedule: str) -> bool:
+    """Say whether there is a day on which a schedule that parses begins: 31 February never comes.
+
+    A day of the week that is stated comes in every month (robfig/cron v3.0.1 spec.go dayMatches).
+    """
+    fields = [field for field in _SPACES.split(schedule) if field]
+    if len(fields) != len(_FIELDS) or fields[4] not in {"*", "?", "*/1"}:
+        return True
+    days, months = (_values(fields[index], *_FIELDS[index][1:]) for index in (2, 3))
+    return any(min(days) <= _LONGEST[month - 1] for month in months)
+
+
+_LONGEST = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+"""Days of each month, in a leap year."""
+
+
+def _values(field: str, low: int, high: int, words: dict[str, int]) -> set[int]:
+    """Return the numbers that a field means."""
+    found: set[int] = set()
+    for part in field.split(","):
+        ends, _, step = part.partition("/")
+        first, _, last = ends.partition("-")
+        if first in {"", "*", "?"}:
+            begin, end = low, high
+        else:
+            begin = _number(first, words) or low
+            end = (_number(last, words) or begin) if last else high if step else begin
+        found |= set(range(begin, end + 1, _number(step, {}) or 1)) if part else set()
+    return found or set(range(low, high + 1))
+
+
 def _descriptor(schedule: str) -> str | None:
     if schedule in _DESCRIPTORS:
         return None

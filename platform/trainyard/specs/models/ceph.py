@@ -1,0 +1,90 @@
+"""Ceph on nodes of the cluster: which nodes and disks it has, its file systems and its pools."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, StrictInt, StrictStr, model_validator
+
+from trainyard.specs.models.base import Count, Form, Image, LabelKey, LabelValue, Name, Room, Spec, validation_error
+from trainyard.specs.models.pools import Taint
+
+Domain = Literal["host", "rack", "zone"]
+"""What may fail as a whole (rook v1.20 Documentation/CRDs/Cluster/ceph-cluster-crd.md, OSD topology)."""
+
+Copies = Annotated[StrictInt, Field(ge=1, le=9)]
+Mons = Annotated[StrictInt, Field(ge=1, le=9)]
+
+DeviceNames = Annotated[
+    StrictStr, Form(r"\^[A-Za-z0-9\[\](){}|?+*.,\\-]+\$?", "a regular expression from '^' on, such as ^nvme[1-8]n1$")
+]
+"""A pattern that begins with `^`: without it `sd` is in the name of every disk, that of the system too."""
+
+
+class CephNodes(Spec):
+    """Nodes that carry Ceph's daemons, which need not be nodes of a pool."""
+
+    labels: Annotated[dict[LabelKey, LabelValue], Field(min_length=1)]
+    """Labels that select them."""
+    count: Count
+    """How many there are."""
+    taints: tuple[Taint, ...] = ()
+    """Their taints, which Ceph's daemons tolerate."""
+    racks: Count | None = None
+    """How many values of the node label `topology.rook.io/rack` they have; default: none is set."""
+    zones: Count | None = None
+    """How many values of the node label `topology.kubernetes.io/zone` they have; default: none is set."""
+
+    def domains(self, level: Domain) -> int:
+        """Return how many parts of a level there are that can fail."""
+        return {"host": self.count, "rack": self.racks or 0, "zone": self.zones or 0}[level]
+
+
+class CephDisks(Spec):
+    """Disks that Ceph takes for itself: raw devices of its nodes, or volumes of a storage."""
+
+    devices: DeviceNames | None = None
+    """Names of raw, empty devices on each node, as a regular expression from `^` on: `^nvme[1-8]n1$`."""
+    storage: Name | None = None
+    """A key of the cluster's `storage` that makes raw volumes, instead of `devices`."""
+    size: Room | None = None
+    """Bytes of each volume of `storage`."""
+    count: Count | None = None
+    """Number of volumes of `storage`."""
+
+    @model_validator(mode="after")
+    def one_kind(self) -> Self:
+        """Refuse both kinds of disks, and volumes whose size or number nobody says."""
+        if (self.devices is None) == (self.storage is None):
+            raise validation_error("one-of", "must have exactly one of: devices, storage")
+        if self.storage is not None and (self.size is None or self.count is None):
+            raise validation_error("one-of", "has storage, which needs size and count; add both")
+        if self.devices is not None and (self.size is not None or self.count is not None):
+            raise validation_error("one-of", "has devices, of which size and count are known; remove both")
+        return self
+
+
+class CephPool(Spec):
+    """A pool of Ceph, or the pools of a file system: how many copies there are, and where."""
+
+    replicas: Copies = 3
+    """Copies of all data, each in another failure domain."""
+    failure_domain: Domain = "host"
+    """Part that may fail with one copy: a `host`, `rack` or `zone`."""
+
+
+class Ceph(Spec):
+    """A Ceph cluster by Rook on nodes of the cluster; nothing here deletes it or its data."""
+
+    image: Image
+    """Image of Ceph by digest."""
+    nodes: CephNodes
+    """Nodes that carry its daemons."""
+    disks: CephDisks
+    """Disks that hold the data."""
+    mons: Mons = 3
+    """Number of monitors, each on another node; more than half of them must run."""
+    filesystems: dict[Name, CephPool] = {}
+    """File systems, by the name that a class gives as `fsName`."""
+    pools: dict[Name, CephPool] = {}
+    """Pools of block devices, by the name that a class gives as `pool`."""
