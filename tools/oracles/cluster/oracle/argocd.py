@@ -1,6 +1,7 @@
 """A real Argo CD on a running control plane: its repo server and application controller, no UI."""
 
 import json
+import os
 import time
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import yaml
 
 from . import paths
 from .api import Client, UnknownKindError
+from .building import WRAPPER
 from .components import ARGOCD, LOCAL
 from .procs import Processes, free_ports
 
@@ -47,6 +49,7 @@ def start(run: Path, resync: int, release: str = ARGOCD) -> None:
         "ARGOCD_FAKE_IN_CLUSTER": "true",
         "TMPDIR": str(run),
         "GOMAXPROCS": "2",
+        "PATH": f"{wrapper(release).parent}:{os.environ['PATH']}",
     }
     procs.start("argocd-redis", [str(paths.BIN / "argocd-redis"), f"{LOCAL}:{redis}"])
     procs.start(
@@ -84,6 +87,13 @@ def start(run: Path, resync: int, release: str = ARGOCD) -> None:
         health=f"http://{LOCAL}:{metrics}/healthz",
     )
     procs.wait("argocd-application-controller", 60)
+
+
+def wrapper(release: str) -> Path:
+    """Return the script by which the repo server looks at signatures of commits, which it may run."""
+    script = paths.MANIFESTS / f"argocd-{release}" / WRAPPER
+    script.chmod(0o755)
+    return script
 
 
 def stop(run: Path) -> int:

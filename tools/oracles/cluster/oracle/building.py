@@ -32,6 +32,8 @@ GROUPS = {
 }
 ARGO = {"argocd": ARGOCD, "argocd-new": ARGOCD_NEW}
 """Components that are Argo CD, each with its release."""
+WRAPPER = "hack/git-verify-wrapper.sh"
+"""What Argo CD's repo server finds in its image."""
 NAMES = ("etcd", *CONTROL_PLANE, "kwok", *ARGO, *OPERATORS)
 
 
@@ -78,8 +80,8 @@ def argo_cd(release: str) -> Iterator[Program]:
     """Yield Argo CD, and the Redis that it needs."""
     module, label, folder = "github.com/argoproj/argo-cd/v3", f"argocd-{release}", paths.MODULES / "argocd"
     flags, go = (f"-modfile={release}.mod",), ARGOCDS[release]
-    crds = ("manifests/crds",)
-    yield Program(label, folder, f"{module}/cmd", paths.BIN / label, flags, "", module, crds, label, go)
+    copied = ("manifests/crds", WRAPPER)
+    yield Program(label, folder, f"{module}/cmd", paths.BIN / label, flags, "", module, copied, label, go)
     yield Program("redis for argocd", folder, "./cmd/redis", paths.BIN / "argocd-redis", flags, toolchain=go)
 
 
