@@ -36,7 +36,7 @@ def check(world: World) -> Iterator[Problem]:
     """Look at jobs of one's own in namespaces that are described; Secrets are made elsewhere."""
     spaces = {one.name for one in world.of("Namespace", group="")} if world.inventory is not None else set()
     for job in world.training_jobs():
-        if job.namespace not in spaces or RENDERED in job.manifest.outer.labels:
+        if job.namespace not in spaces or RENDERED in {*job.manifest.labels, *job.manifest.outer.labels}:
             continue
         seen = set()
         for pods in job.pod_sets():

@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Any
 
 from trainyard.base.documents import Path
-from trainyard.base.labels import NAMESPACE, PROTECTED
+from trainyard.base.labels import HOSTNAME, NAMESPACE, PROTECTED
 from trainyard.render.clusters import nets
 from trainyard.render.clusters.levels import pod_security
 from trainyard.render.parts.nim import PORT, SERVED, namespace
@@ -104,7 +104,7 @@ def serve(cluster: Cluster, nim: Nim, name: str, service: NimService) -> Resourc
     chosen = {"profile": service.profiles[0]} if len(service.profiles) == 1 and service.profiles != (ALL,) else {}
     repository, _, digest = service.image.partition("@sha256:")
     beside = {
-        "topologyKey": "kubernetes.io/hostname",
+        "topologyKey": HOSTNAME,
         "namespaceSelector": {},
         "labelSelector": {"matchLabels": SERVED},
     }

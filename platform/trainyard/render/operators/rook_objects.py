@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.base.labels import PROTECTED, SYNC_WAVE
+from trainyard.base.labels import HOSTNAME, PROTECTED, SYNC_WAVE
 from trainyard.render.operators.base import Site
 from trainyard.render.parts.objects import Resource
 from trainyard.specs.models.ceph import Ceph, CephPool
@@ -124,9 +124,7 @@ def disks(site: Site, ceph: Ceph) -> dict[str, Any]:
         "name": "disks",
         "count": said.count,
         "portable": not local,
-        "placement": {
-            "topologySpreadConstraints": [spread("kubernetes.io/hostname", "rook-ceph-osd", "ScheduleAnyway")]
-        },
+        "placement": {"topologySpreadConstraints": [spread(HOSTNAME, "rook-ceph-osd", "ScheduleAnyway")]},
         "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": claim}],
     }
     return {"useAllNodes": False, "useAllDevices": False, "storageClassDeviceSets": [volumes]}
