@@ -9,11 +9,9 @@ Source: kubernetes-sigs/kueue ff69552e79 pkg/controller/constants; kubernetes-si
 
 from collections.abc import Iterator
 
-from trainyard.checks import Manifest, Place, Problem, Severity, World, keys_of, meant_key
+from trainyard.checks import RUN_LABEL, Manifest, Place, Problem, Severity, World, keys_of, meant_key
 
 SEVERITY = Severity.WARNING
-RENDERED = "trainyard.dev/run"
-"""A label of jobs that are rendered here."""
 
 
 def check(world: World) -> Iterator[Problem]:
@@ -28,4 +26,4 @@ def check(world: World) -> Iterator[Problem]:
 def own_jobs(world: World) -> list[Manifest]:
     """Return the jobs on a described cluster that are not rendered."""
     found = dict.fromkeys(job.manifest.outer for job in world.training_jobs())
-    return [manifest for manifest in found if RENDERED not in manifest.labels]
+    return [manifest for manifest in found if RUN_LABEL not in manifest.labels]

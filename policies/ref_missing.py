@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from trainyard.checks import (
     NETWORKS,
+    RUN_LABEL,
     Manifest,
     Place,
     Pods,
@@ -23,8 +24,6 @@ from trainyard.checks import (
 )
 
 SEVERITY = Severity.WARNING
-RENDERED = "trainyard.dev/run"
-"""A label of jobs that are rendered here, and whose names their fields were checked for."""
 
 OF_EVERY_NAMESPACE = {"ServiceAccount": {"default"}, "ConfigMap": {"kube-root-ca.crt"}}
 """Objects that controllers make in each namespace."""
@@ -36,7 +35,7 @@ def check(world: World) -> Iterator[Problem]:
     """Look at jobs of one's own in namespaces that are described; Secrets are made elsewhere."""
     spaces = {one.name for one in world.of("Namespace", group="")} if world.inventory is not None else set()
     for job in world.training_jobs():
-        if job.namespace not in spaces or RENDERED in {*job.manifest.labels, *job.manifest.outer.labels}:
+        if job.namespace not in spaces or RUN_LABEL in {*job.manifest.labels, *job.manifest.outer.labels}:
             continue
         seen = set()
         for pods in job.pod_sets():

@@ -10,6 +10,7 @@ from trainyard.base.characters import fault as odd_characters
 from trainyard.base.findings import Severity, did_you_mean
 from trainyard.base.labels import HOOKS, NETWORK_RESOURCE, NETWORKS, POOL
 from trainyard.base.labels import QUEUE as QUEUE_LABEL
+from trainyard.base.labels import RUN as RUN_LABEL
 from trainyard.base.manifests import Manifest, mapping, strings
 from trainyard.base.pools import selected_pools
 from trainyard.base.quantities import whole_number
@@ -73,6 +74,7 @@ __all__ = [
     "NETWORK_RESOURCE",
     "POOL",
     "QUEUE_LABEL",
+    "RUN_LABEL",
     "WHOLE_GPUS",
     "Amount",
     "Elastic",
