@@ -21,7 +21,7 @@ import fleet  # a tool, beside the package
 
 pytestmark = [pytest.mark.node, pytest.mark.slow]
 
-JOBS, CLUSTERS, STEPS = 10, 2, 7
+JOBS, CLUSTERS, STEPS = 10, 2, 5
 
 Edit = Callable[[Repo, Random, Path], None]
 
