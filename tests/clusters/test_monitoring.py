@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -45,7 +46,33 @@ def test_every_exporter_has_a_monitor():
     assert kueue["spec"]["endpoints"][0]["scheme"] == "https"
     assert found["PodMonitor/trainyard-ray"]["spec"]["namespaceSelector"] == {"matchNames": ["nlp"]}
     assert "scheme" not in found["PodMonitor/trainyard-dcgm-exporter"]["spec"]["podMetricsEndpoints"][0]
-    assert len([key for key in found if "Monitor/" in key]) == len(OPERATORS) + 1
+    assert len([key for key in found if "Monitor/" in key]) == len(OPERATORS) + 2
+
+
+ADDRESSES = {"10.0.0.7": "10.0.0.7:44217", "fd00::7": "[fd00::7]:44217"}
+
+
+@pytest.mark.parametrize(("pod", "address"), ADDRESSES.items())
+def test_the_autoscaler_of_ray_is_the_only_target(pod, address):
+    """Its container declares no port, so its address gets one; other containers of the head are not read again."""
+    (endpoint,) = made(everything())["PodMonitor/trainyard-ray-autoscaler"]["spec"]["podMetricsEndpoints"]
+    assert "port" not in endpoint
+    for container, expected in {"autoscaler": address, "ray-head": None, "my-autoscaler": None}.items():
+        target = {"__meta_kubernetes_pod_container_name": container, "__meta_kubernetes_pod_ip": pod}
+        assert relabeled({**target, "__address__": pod}, endpoint["relabelings"]).get("__address__") == expected
+
+
+def relabeled(target, rules):
+    """Return a target after Prometheus' relabelings, or nothing (prometheus v3.14.0 model/relabel/relabel.go)."""
+    for rule in rules:
+        value = ";".join(target.get(label, "") for label in rule.get("sourceLabels", ()))
+        found = re.fullmatch(rule.get("regex", "(.*)"), value)
+        if found is None and rule.get("action") == "keep":
+            return {}
+        if found is not None and "targetLabel" in rule:
+            text = re.sub(r"\$(\d)", r"\\\1", rule.get("replacement", "$1"))
+            target = {**target, rule["targetLabel"]: found.expand(text)}
+    return target
 
 
 def test_an_existing_prometheus_selects_ours():
@@ -83,10 +110,10 @@ def test_numbers_and_names_are_those_of_the_file():
 
 
 def test_prometheus_passes_the_policies_of_teams():
-    """A policy opens the metrics of Ray heads to Prometheus alone; without monitoring there is none."""
-    ((name, spec),) = nets.allow_prometheus(everything())
-    assert name == "metrics-of-ray"
-    assert spec["ingress"][0]["ports"] == [{"port": 8080, "endPort": None, "protocol": "TCP"}]
+    """A policy opens the metrics of Ray to Prometheus alone; without monitoring there is none."""
+    ports = {"metrics-of-ray": 8080, "metrics-of-ray-autoscaler": 44217}
+    opened = {name: spec["ingress"] for name, spec in nets.allow_prometheus(everything())}
+    assert {name: rule["ports"][0]["port"] for name, (rule,) in opened.items()} == ports
     assert not list(nets.allow_prometheus(make_cluster(operators={"kuberay": {"version": "1.6.2"}})))
 
 

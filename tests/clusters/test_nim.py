@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from make import IMAGE, make_cluster, make_team
+from make import CLUSTER, IMAGE, make_cluster, make_team
 from trainyard.render.clusters import nim, team
 from trainyard.render.parts.objects import Resource
 from trainyard.specs import Cluster
@@ -17,7 +17,8 @@ TAINTED = {"gpu": {"shape": "dgx-h100", "nodes": 4, "taints": [{"key": "nvidia.c
 
 def cluster(**service: Any) -> Cluster:
     """Return a cluster with one service."""
-    return make_cluster(pools=TAINTED, nim={"services": {"chat": {**CHAT, **service}}})
+    operators = {**CLUSTER["operators"], "nim-operator": {"version": "3.1.2"}}
+    return make_cluster(pools=TAINTED, operators=operators, nim={"services": {"chat": {**CHAT, **service}}})
 
 
 def found(of: Cluster) -> dict[str, Resource]:
@@ -72,7 +73,8 @@ def test_the_image_is_that_of_the_digest():
 def test_both_sides_let_calls_pass(clients, called):
     """A team may call its services and those that list it: its own policy and theirs say the same."""
     one = cluster(clients=list(clients))
-    (allowed,) = found(one)["NetworkPolicy/chat"].fields["spec"]["ingress"][0]["from"]
+    allowed, operator = found(one)["NetworkPolicy/chat"].fields["spec"]["ingress"][0]["from"]
+    assert operator == {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "nim-operator"}}}
     assert allowed["namespaceSelector"]["matchExpressions"][0]["values"] == sorted({"nlp", *clients})
     for name, may in (("nlp", True), ("vision", called)):
         policies = {item.name: item for item in team.resources("test", one, name, make_team())}

@@ -7,6 +7,7 @@ v0.12.0 charts/jobset/templates/prometheus/monitor.yaml), and the GPU Operator's
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -68,13 +69,14 @@ def monitor(cluster: Cluster, monitoring: Monitoring, name: str, exporter: Expor
     Certificates of controllers are signed by themselves, and looked at by none of their charts' monitors either.
     """
     endpoint: dict[str, Any] = {
-        "port": scrape.port,
+        **({"port": scrape.port} if scrape.port else {}),
         "path": "/metrics",
         "interval": scrape.interval,
         "honorLabels": True,
         "relabelings": [
             prometheus.OF_NODE,
             {"targetLabel": "job", "replacement": name},
+            *undeclared(scrape),
         ],
     }
     if scrape.authorized:
@@ -92,6 +94,22 @@ def monitor(cluster: Cluster, monitoring: Monitoring, name: str, exporter: Expor
     return Resource(
         API, kind, f"trainyard-{name}", at, prometheus.namespace(cluster), labels(monitoring), fields=fields
     )
+
+
+def undeclared(scrape: Scrape) -> Iterator[dict[str, Any]]:
+    """Yield relabelings that find a container without declared ports; it is one target, with the pod's address alone.
+
+    Source: prometheus v3.14.0 discovery/kubernetes/pod.go buildPod.
+    """
+    if scrape.container is not None:
+        yield {
+            "sourceLabels": ["__meta_kubernetes_pod_container_name"],
+            "regex": re.escape(scrape.container),
+            "action": "keep",
+        }
+        for family, address in (("([^:]+)", "$1"), ("(.*:.*)", "[$1]")):
+            replaced = {"regex": family, "targetLabel": "__address__", "replacement": f"{address}:{scrape.number}"}
+            yield {"sourceLabels": ["__meta_kubernetes_pod_ip"], **replaced}
 
 
 def places(cluster: Cluster, exporter: Exporter, scrape: Scrape) -> dict[str, Any]:

@@ -67,20 +67,24 @@ def policies(cluster_name: str, cluster: Cluster, name: str, team: Team) -> Iter
 
 
 def allow_operators(cluster: Cluster) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield a policy by which each operator reaches the pods of its kinds that it asks.
-
-    One that somebody else installs may be in any namespace but those of teams.
-    """
+    """Yield a policy by which each operator reaches the pods of its kinds that it asks."""
     found = {kind.carrier.operator: kind.asks for kind in available(cluster) if kind.asks is not None}
     for operator, (labels, number) in found.items():
-        facts, choice = release(operator or ""), cluster.operators.get(operator or "")
-        if facts is not None and choice is not None:
-            there: dict[str, Any] = {"matchLabels": {NAMESPACE: facts.namespace}}
-            if not choice.managed:
-                there = {"matchExpressions": [{"key": TEAM, "operator": "DoesNotExist"}]}
-            rule = {"from": [{"namespaceSelector": there}], "ports": [port(str(number))]}
+        peers = list(operator_peers(cluster, operator or ""))
+        if peers:
+            rule = {"from": peers, "ports": [port(str(number))]}
             chosen = {"podSelector": {"matchLabels": dict(labels)}, "policyTypes": ["Ingress"], "ingress": [rule]}
             yield f"asked-by-{operator}", chosen
+
+
+def operator_peers(cluster: Cluster, operator: str) -> Iterator[dict[str, Any]]:
+    """Yield an operator as the source of traffic; one that somebody else installs is in any namespace but a team's."""
+    facts, choice = release(operator), cluster.operators.get(operator)
+    if facts is not None and choice is not None:
+        there: dict[str, Any] = {"matchLabels": {NAMESPACE: facts.namespace}}
+        if not choice.managed:
+            there = {"matchExpressions": [{"key": TEAM, "operator": "DoesNotExist"}]}
+        yield {"namespaceSelector": there}
 
 
 def allow_prometheus(cluster: Cluster) -> Iterator[tuple[str, dict[str, Any]]]:

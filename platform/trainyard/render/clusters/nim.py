@@ -19,7 +19,7 @@ from trainyard.base.documents import Path
 from trainyard.base.labels import HOSTNAME, NAMESPACE, PROTECTED
 from trainyard.render.clusters import nets
 from trainyard.render.clusters.levels import pod_security
-from trainyard.render.parts.nim import PORT, SERVED, namespace
+from trainyard.render.parts.nim import OPERATOR, PORT, SERVED, namespace
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing import gpus
 from trainyard.render.sizing.machines import available
@@ -45,7 +45,7 @@ def resources(cluster: Cluster) -> Iterator[Resource]:
     for name, service in cluster.nim.services.items():
         yield cache(cluster, cluster.nim, name, service)
         yield serve(cluster, cluster.nim, name, service)
-        yield callers(name, service)
+        yield callers(cluster, name, service)
 
 
 def quota(cluster: Cluster, nim: Nim, team: str) -> Resource:
@@ -65,11 +65,16 @@ def policies(cluster: Cluster, team: str) -> Iterator[Resource]:
     yield Resource("networking.k8s.io/v1", "NetworkPolicy", "models", ("nim",), namespace(team), fields={"spec": spec})
 
 
-def callers(name: str, service: NimService) -> Resource:
-    """Return who calls a service: pods of its team, and of the namespaces that it lists."""
+def callers(cluster: Cluster, name: str, service: NimService) -> Resource:
+    """Return who calls a service: pods of its team, of the namespaces that it lists, and the operator.
+
+    The operator asks each service which models it has, and until it answers the service is not ready
+    (NVIDIA/k8s-nim-operator v3.1.2 internal/controller/platform/standalone/nimservice.go updateModelStatus).
+    """
     spaces = sorted({service.team, *service.clients})
     source = {"namespaceSelector": {"matchExpressions": [{"key": NAMESPACE, "operator": "In", "values": spaces}]}}
-    rule = {"from": [source], "ports": [{"port": PORT, "protocol": "TCP"}]}
+    peers = [source, *nets.operator_peers(cluster, OPERATOR)]
+    rule = {"from": peers, "ports": [{"port": PORT, "protocol": "TCP"}]}
     spec = {"podSelector": {"matchLabels": {"app": name}}, "policyTypes": ["Ingress"], "ingress": [rule]}
     return service_object("networking.k8s.io/v1", "NetworkPolicy", name, service, at(name, "clients"), spec)
 

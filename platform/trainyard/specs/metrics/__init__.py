@@ -41,8 +41,10 @@ class Scrape(Spec):
     """Labels of its pods; a PodMonitor reads them."""
     service: dict[Text, Text] | None = None
     """Labels of its Service, where it has one; a ServiceMonitor reads it."""
-    port: Text
+    port: Text | None = None
     """Name of the port, of the pod or of the Service."""
+    container: Text | None = None
+    """Container that answers at `number`, where its pods declare no port; pods without it are not read."""
     number: int | None = None
     """Number of the port, where policies of a network must let Prometheus through."""
     pod_labels: tuple[Text, ...] = ()
