@@ -10,6 +10,7 @@ from typing import Any
 from trainyard.base.labels import HOSTNAME
 from trainyard.base.quantities import Quantity
 from trainyard.upstream.kubelet.configuration import Configuration, Invalid, check
+from trainyard.upstream.kubelet.features import refused_features, unknown_features
 from trainyard.upstream.kubelet.machine import Machine
 from trainyard.upstream.kubelet.managers import Managers
 from trainyard.upstream.kubelet.outcomes import Admitted, Crashed, Exploded, Outcome, Refused
@@ -105,6 +106,10 @@ class Kubelet:
             refused = Refused("PodLevelResourcesNotSupported", "PodLevelResources feature gate is disabled")
             self.managers.forget(judged.uid)
             outcome = replace(refused, merges=outcome.merges)
+        lacking = refused_features(judged, self.configuration.gates)
+        if isinstance(outcome, Admitted) and lacking is not None:
+            self.managers.forget(judged.uid)
+            outcome = replace(lacking, merges=outcome.merges)
         if isinstance(outcome, Admitted):
             self.pods.append(judged)
             if not judged.pending:
@@ -116,6 +121,10 @@ class Kubelet:
         gates, static = self.configuration.gates, self.settings.static_cpus or self.settings.static_memory
         known = static and WHOLE_PODS in gates.known and gates.on(WHOLE_PODS)
         return known and pod.guaranteed and pod.asks_as_a_whole
+
+    def waits_for_runtime(self, pod: Pod) -> bool:
+        """Whether the container runtime decides on a pod: it says which features the node has, and no file does."""
+        return bool(unknown_features(pod, self.configuration.gates))
 
     def remove(self, name: str) -> None:
         """End all pods of a name; the name of none changes nothing."""
