@@ -24,9 +24,6 @@ from trainyard.upstream.pods.pod import Pod, QoS
 WELL_KNOWN = {"kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
 """Labels that every node has beside its name."""
 
-WHOLE_PODS = "PodLevelResourceManagers"
-"""Gate of 1.36 and later with which the managers give CPUs and memory to pods that have resources of their own."""
-
 
 @dataclass(frozen=True)
 class Decision:
@@ -115,12 +112,6 @@ class Kubelet:
             if not judged.pending:
                 self.managers.started(judged)
         return Decision(outcome, judged.qos, tuple(against), tuple(one_pod.name for one_pod in ended))
-
-    def serves_whole(self, pod: Pod) -> bool:
-        """Whether static managers serve a pod by its own resources, which is not restated: a gate, off by default."""
-        gates, static = self.configuration.gates, self.settings.static_cpus or self.settings.static_memory
-        known = static and WHOLE_PODS in gates.known and gates.on(WHOLE_PODS)
-        return known and pod.guaranteed and pod.asks_as_a_whole
 
     def waits_for_runtime(self, pod: Pod) -> bool:
         """Whether the container runtime decides on a pod: it says which features the node has, and no file does."""
