@@ -29,13 +29,14 @@ def program(minor: str) -> str:
     return found
 
 
-def asked(cases: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The answers to cases, each by the program of its minor."""
+def asked(cases: Sequence[dict[str, Any]], *, repeat: int = 1) -> list[dict[str, Any]]:
+    """The answers to cases, each by the program of its minor; what is asked several times may be `unstable`."""
     answers: dict[int, dict[str, Any]] = {}
     for minor in sorted({minor_of(case.get("kubernetes", RELEASE)) for case in cases}):
         numbers = [index for index, case in enumerate(cases) if minor_of(case.get("kubernetes", RELEASE)) == minor]
         plain = [{key: value for key, value in cases[index].items() if key != "kubernetes"} for index in numbers]
         lines = "\n".join(map(json.dumps, plain))
-        said = subprocess.run([program(minor)], input=lines, capture_output=True, text=True, check=True).stdout
+        asking = [program(minor), *(["-repeat", str(repeat)] if repeat > 1 else [])]
+        said = subprocess.run(asking, input=lines, capture_output=True, text=True, check=True).stdout
         answers |= zip(numbers, map(json.loads, said.splitlines()), strict=True)
     return [answers[index] for index in range(len(cases))]

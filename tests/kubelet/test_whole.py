@@ -6,17 +6,23 @@ asked again, and with --update what they say is recorded.
 
 from __future__ import annotations
 
+import gzip
 import json
+from collections import Counter
 from copy import deepcopy
+from functools import cache
 
 import pytest
 
 from conftest import ROOT
+from kubelet.agreement import wholes
 from kubelet.minors import asked
 from trainyard.upstream.apiserver.core import defaults
 from trainyard.upstream.kubelet.answers import answer
+from trainyard.upstream.kubelet.whole import EMPTY, GATE, IN_CONTAINER, IN_POD
 
 RECORDED = ROOT / "tests/kubelet/whole.jsonl"
+DRAWN = ROOT / "tests/kubelet/agreement/wholes.jsonl.gz"
 NODE = {"threadsPerCore": 2, "numa": [{"copies": 2, "cores": 8, "memory": "64Gi"}]}
 KUBELET = {
     "cpuManagerPolicy": "static",
@@ -98,23 +104,63 @@ def test_the_server_fills_in_what_follows_from_containers(minor, filled):
     assert [{key: value for key, value in own.items() if value} for own in found] == filled
 
 
-GATE = {"featureGates": {"PodLevelResourceManagers": True}}
-OPEN = {
-    "the gate is on": ("1.37", GATE, "both", ["unknown", "unknown"]),
-    "the gate is off": ("1.37", {}, "both", ["admitted", "admitted"]),
-    "a pod that is not Guaranteed": ("1.36", GATE, "requests", ["admitted", "admitted"]),
-    "a pod without resources of its own": ("1.37", GATE, "empty", ["admitted", "admitted"]),
-    "no static manager": ("1.37", {**GATE, "cpuManagerPolicy": "none"}, "both", ["admitted", "admitted"]),
-}
+@cache
+def drawn():
+    """Return drawn cases with the gate of whole pods on, those that have one answer, with what kubelets answered."""
+    return [json.loads(line) for line in gzip.decompress(DRAWN.read_bytes()).splitlines()]
 
 
-@pytest.mark.parametrize(("minor", "more", "own", "outcomes"), OPEN.values(), ids=OPEN)
-def test_what_managers_give_a_pod_as_a_whole_is_unknown(minor, more, own, outcomes):
-    """With their gate on nothing is said of such a pod, nor of those that come after it."""
-    case = next(item for item in CASES if item["name"] == f"whole/{own}" and item["kubernetes"] == minor)
+@pytest.mark.parametrize("minor", ["1.36", "1.37"])
+def test_managers_serve_pods_as_a_whole_as_the_kubelet_does(minor):
+    """Which CPUs, memory and devices their containers get, in both scopes, and what is said of those refused."""
+    items = [item for item in drawn() if item["case"]["kubernetes"] == minor]
+    assert len(items) > 80
+    for item in items:
+        assert json.loads(json.dumps(answer(item["case"]))) == item["answer"], item["case"]["name"]
+
+
+def test_drawn_cases_hold_what_whole_pods_meet():
+    """Parts of their own and shared ones, in both scopes; and each of the refusals that only such pods get."""
+    pods = [pod for item in drawn() for pod in item["answer"].get("pods", ())]
+    reasons = Counter(pod["reason"] for pod in pods if "reason" in pod)
+    said = Counter(word for pod in pods for word in (IN_POD, IN_CONTAINER) if pod.get("message") == word)
+    shared = [
+        pod for pod in pods if any(one.get("name") == "shared" and "cpus" in one for one in pod.get("containers", ()))
+    ]
+    assert min(reasons[EMPTY], said[IN_POD], said[IN_CONTAINER]) >= 2
+    assert len(shared) > 10
+
+
+GPUS = {"nvidia.com/gpu": [{"count": 2, "numa": 0}]}
+SCOPES = {"container": 1, "pod": 2}
+"""GPUs that are left on a node of two when a pod has asked for one."""
+
+
+@pytest.mark.parametrize(("scope", "left"), SCOPES.items(), ids=SCOPES)
+def test_devices_of_whole_pods_come_late_in_the_scope_of_pods(scope, left):
+    """The device manager gives none until a container starts, so that no lack of them is noticed before."""
+    asked = {**LIMITS, "nvidia.com/gpu": "1"}
+    pod = {
+        "metadata": {"name": "a"},
+        "spec": {
+            "resources": {"limits": LIMITS, "requests": LIMITS},
+            "containers": [{"name": "c", "resources": {"limits": asked}}],
+        },
+    }
+    kubelet = {**KUBELET, "topologyManagerScope": scope, "featureGates": {GATE: True}}
+    said = answer({"kubernetes": "1.37", "node": {**NODE, "devices": GPUS}, "kubelet": kubelet, "pods": [pod]})
+    assert said["pods"][0]["outcome"] == "admitted"
+    assert said["left"]["devices"] == {"nvidia.com/gpu": left}
+
+
+def test_what_only_the_container_runtime_knows_is_unknown():
+    """Nothing is said of a pod whose feature the runtime has to declare, nor of those that come after it."""
+    pod = {"metadata": {"name": "a"}, "spec": {"hostUsers": False, "hostNetwork": True, "containers": [{"name": "c"}]}}
     after = {"metadata": {"name": "b"}, "spec": {"containers": [{"name": "c"}]}}
-    said = answer({**case, "kubelet": {**KUBELET, **more}, "pods": [*case["pods"], after]})
-    assert [pod["outcome"] for pod in said["pods"]] == outcomes
+    case = {"kubernetes": "1.37", "node": NODE, "pods": [pod, after]}
+    for on, outcomes in ((True, ["unknown", "unknown"]), (False, ["refused", "admitted"])):
+        said = answer({**case, "kubelet": {"featureGates": {"UserNamespacesHostNetworkSupport": on}}})
+        assert [one["outcome"] for one in said["pods"]] == outcomes
 
 
 @pytest.mark.slow
@@ -124,3 +170,16 @@ def test_the_kubelets_say_so_again(request):
     if request.config.getoption("--update"):
         RECORDED.write_text("".join(json.dumps(one) + "\n" for one in said), encoding="utf-8")
     assert said == recorded()
+
+
+@pytest.mark.slow
+def test_the_kubelets_serve_pods_as_a_whole_so_again(request):
+    """Asked again of drawn cases they agree; cases that have several answers are left out when they are recorded."""
+    if request.config.getoption("--update"):
+        cases = [{**case, "kubernetes": minor} for minor in ("1.36", "1.37") for case in wholes.cases("recorded", 150)]
+        said = zip(cases, asked(cases, repeat=30), strict=True)
+        stable = [{"case": case, "answer": one} for case, one in said if not one.get("unstable")]
+        lines = "".join(json.dumps(item) + "\n" for item in stable)
+        DRAWN.write_bytes(gzip.compress(lines.encode(), mtime=0))
+    else:
+        assert asked([item["case"] for item in drawn()]) == [item["answer"] for item in drawn()]

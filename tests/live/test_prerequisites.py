@@ -26,6 +26,7 @@ from trainyard.render.prerequisites.questions import (
     NodeKernel,
     NodeLabels,
     NodeOffers,
+    NodeRelease,
     NodeRuntime,
     PoolNodes,
     ServerMinor,
@@ -266,6 +267,12 @@ QUESTIONS = {
         NodeRuntime(("h100",), "cri-o"), [node(1)], {}, "1.35", "missing", "p5-1 runs containerd://2.1.4",
     ),
     "the runtime": (NodeRuntime(("h100",), "containerd"), [node(1)], {}, "1.35", "there", ""),
+    "a kubelet that was upgraded": (
+        NodeRelease("h100", "1.34"), [changed(kubeletVersion="v1.35.1")], {}, "1.35", "missing", "p5-1 runs v1.35.1",
+    ),
+    "a kubelet that is not upgraded yet": (
+        NodeRelease("h100", "1.34"), [changed(kubeletVersion="v1.34.4-eks-1")], {}, "1.35", "there", "",
+    ),
     "an older kernel": (
         NodeKernel("h100", "6.14"), [node(1)], {}, "1.35", "missing", "p5-1 runs 6.12.40-63.114.amzn2023.x86_64",
     ),

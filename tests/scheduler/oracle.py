@@ -88,7 +88,8 @@ class Scheduler:
         name, offered = node["name"], node["allocatable"]
         value = {
             "metadata": {"name": name, "labels": {**node["labels"], "case": prefix + "case"}},
-            "status": {"allocatable": offered, "capacity": offered, "conditions": [READY]},
+            "status": {"allocatable": offered, "capacity": offered, "conditions": [READY]}
+            | ({"declaredFeatures": node["declares"]} if node.get("declares") else {}),
         }
         self.must("POST", "/api/v1/nodes", value)
         self.must("PATCH", f"/api/v1/nodes/{name}", {"spec": {"taints": node["taints"]}})

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from trainyard.base.findings import count_of
 from trainyard.base.quantities import Quantity
-from trainyard.base.versions import order
+from trainyard.base.versions import line, order
 from trainyard.faces.live.seen import THERE, Node, NoNodesError, Seen, UnseenError, Verdict
 from trainyard.render.prerequisites.nodes import rounded_text
 from trainyard.render.prerequisites.questions import (
@@ -16,6 +16,7 @@ from trainyard.render.prerequisites.questions import (
     NodeKernel,
     NodeLabels,
     NodeOffers,
+    NodeRelease,
     NodeRuntime,
     PoolNodes,
     ServerMinor,
@@ -104,6 +105,15 @@ def runtime(question: NodeRuntime, seen: Seen) -> Verdict:
         f"{node.name} runs {node.info('containerRuntimeVersion')}"
         for node in seen.of_pools(question.pools)
         if node.info("containerRuntimeVersion").partition(":")[0] != question.runtime
+    )
+
+
+def release(question: NodeRelease, seen: Seen) -> Verdict:
+    """Compare the minor version of kubelets."""
+    return of_nodes(
+        f"{node.name} runs {node.info('kubeletVersion')}"
+        for node in seen.of_pool(question.pool)
+        if line(node.info("kubeletVersion")) != question.minor
     )
 
 

@@ -13,7 +13,8 @@ from trainyard.judge.admission.inventory import per_host, together
 from trainyard.judge.admission.job_workloads import Bidder
 from trainyard.judge.admission.site import Site
 from trainyard.render.sizing.starts import node
-from trainyard.upstream.kubelet import Invalid
+from trainyard.specs import Cluster
+from trainyard.upstream.kubelet import Invalid, Kubelet
 from trainyard.upstream.kubelet.kubelet import WELL_KNOWN
 from trainyard.upstream.pods.taints import Taint
 from trainyard.upstream.scheduler import Host, Nodes, Placed, State, Unplaced, Wanted
@@ -47,7 +48,7 @@ class Machines:
         states: dict[str, State | None] = {}
         for name in where.cluster.pools:
             found = node(where.cluster, name)
-            states[name] = None if isinstance(found, Invalid) else State(found.kubelet.copy(), where.cluster.minor)
+            states[name] = None if isinstance(found, Invalid) else state(found.kubelet.copy(), where.cluster)
         hosts = []
         for name, value in where.nodes.items():
             pool = where.pool_of(name)
@@ -122,6 +123,11 @@ class Machines:
             return list(arrivals(bid, answers, self.where))
         except SpecError:
             return []
+
+
+def state(kubelet: Kubelet, cluster: Cluster) -> State:
+    """Return a node of a cluster as its scheduler sees it."""
+    return State(kubelet, cluster.minor, cluster.feature_gates)
 
 
 def pods_of(there: Sequence[Arrival]) -> list[tuple[Wanted, str | None]]:

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from trainyard.base.findings import count_of
 from trainyard.base.labels import HOSTNAME
+from trainyard.base.versions import line
 from trainyard.render.clusters import node_files, talos_forms
 from trainyard.render.clusters.nodes import PROCESSES, few_processes, needs, striped
 from trainyard.render.operators.install import bundlers
@@ -17,6 +18,7 @@ from trainyard.render.prerequisites.questions import (
     NodeKernel,
     NodeLabels,
     NodeOffers,
+    NodeRelease,
     NodeRuntime,
     PoolNodes,
     ServerMinor,
@@ -54,6 +56,15 @@ def release(site: Site) -> Iterator[Prerequisite]:
         "upgrade the cluster, or correct the field",
         ServerMinor(minor),
     )
+    for name, pool in site.cluster.pools.items():
+        if pool.kubernetes is not None:
+            yield Prerequisite(
+                f"kubelets of {of_pools([name])} run Kubernetes {line(pool.kubernetes)}",
+                "kubelets of this release admit pods and declare features otherwise than newer ones",
+                ("pools", name, "kubernetes"),
+                "correct the field, or remove it when all nodes are upgraded",
+                NodeRelease(name, line(pool.kubernetes)),
+            )
     if gates := site.cluster.feature_gates:
         on = ",".join(f"{gate}=true" for gate in gates)
         yield Prerequisite(

@@ -51,6 +51,14 @@ class NodeRuntime:
 
 
 @dataclass(frozen=True, slots=True)
+class NodeRelease:
+    """Whether the kubelets of the pool's nodes are of this minor version."""
+
+    pool: str
+    minor: str
+
+
+@dataclass(frozen=True, slots=True)
 class NodeKernel:
     """Whether the nodes of the pool run this release of the kernel or a newer one."""
 
@@ -123,6 +131,7 @@ Question = (
     | NodeLabels
     | NodeOffers
     | NodeRuntime
+    | NodeRelease
     | NodeKernel
     | GpuDriver
     | Definitions

@@ -51,12 +51,12 @@ class Node:
         """Return the kubelet's verdict on a pod; pods with equal requests are decided once."""
         key = json.dumps(forms.select_form(pod["spec"], forms.SPEC), sort_keys=True)
         if key not in self._verdicts:
-            self._verdicts[key] = self._decide(pod)
+            self._verdicts[key] = self._decide(pod_seen(pod))
         return self._verdicts[key]
 
     def admits(self, pod: Mapping[str, Any]) -> bool:
         """Whether the pod starts on the node while no other is there."""
-        return self.kubelet.copy().admit(pod).admitted
+        return self.kubelet.copy().admit(pod_seen(pod)).admitted
 
     def _decide(self, pod: Mapping[str, Any]) -> Verdict:
         kubelet = self.kubelet.copy()
@@ -70,6 +70,11 @@ class Node:
                 break
             more += 1
         return Verdict(first, more)
+
+
+def pod_seen(pod: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a pod as a kubelet looks at it: API servers leave out fields whose gates are off."""
+    return {**pod, "spec": forms.select_form(pod["spec"], forms.SPEC)}
 
 
 @once
@@ -102,7 +107,7 @@ def document(cluster: Cluster, pool_name: str, pods: Iterable[Mapping[str, Any]]
         "ephemeralStorage": shape.ephemeral_storage,
         "labels": dict(machine(cluster, pool_name).labels),
     }
-    given = {"name": pool_name, "kubernetes": cluster.kubernetes, "node": node, "kubelet": settings(pool)}
+    given = {"name": pool_name, "kubernetes": cluster.kubelet_of(pool_name), "node": node, "kubelet": settings(pool)}
     return {**given, "pods": [dict(pod) for pod in pods]}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StrictBool, StrictStr
@@ -10,7 +9,6 @@ from pydantic import AfterValidator, Field, StrictBool, StrictStr
 from trainyard.base.labels import HOSTNAME
 from trainyard.base.limits import CLUSTER_NODES, COHORT_LEVELS
 from trainyard.base.pools import Selector, Selectors, pools_with, selector_of
-from trainyard.base.system.data import minors, minors_in_words
 from trainyard.base.versions import line
 from trainyard.specs.distributions import DEFAULT, Distribution, distributions
 from trainyard.specs.models.argocd import ArgoCD
@@ -33,6 +31,7 @@ from trainyard.specs.models.buckets import ObjectStorage
 from trainyard.specs.models.ceph import Ceph
 from trainyard.specs.models.fabric import Fabric
 from trainyard.specs.models.health import Health
+from trainyard.specs.models.kubernetes import Kubernetes
 from trainyard.specs.models.monitoring import Monitoring
 from trainyard.specs.models.nim import Nim
 from trainyard.specs.models.pipelines import Pipelines
@@ -42,11 +41,6 @@ from trainyard.specs.models.scaling import Autoscaler
 from trainyard.specs.models.storage import Storage
 from trainyard.specs.models.system import System, resolve_system
 from trainyard.specs.models.tracking import Tracking
-
-MINOR = rf"v?(?:{'|'.join(map(re.escape, minors()))})(?:\.[0-9]+)?"
-"""A minor version of Kubernetes whose API types are there, or a patch release of it."""
-
-MINORS = minors_in_words("'") + ", in quotes"
 
 
 class Cidrs(Spec):
@@ -142,8 +136,8 @@ class Cluster(Spec):
     everything else replace, and null removes; `description`, `base` and `abstract` are not handed down."""
     abstract: StrictBool = False
     """`true` if the file is only a base for others: no cluster comes of it, and it may lack fields."""
-    kubernetes: Annotated[StrictStr, Form(MINOR, MINORS)]
-    """Minor version of Kubernetes, as text: "1.35"."""
+    kubernetes: Kubernetes
+    """Minor version of the control plane and, unless a pool says another, of its nodes, as text: "1.35"."""
     argocd: ArgoCD
     """The Argo CD that syncs the cluster."""
     topology: tuple[Level, ...] = ()
@@ -205,6 +199,10 @@ class Cluster(Spec):
     def minor(self) -> str:
         """The Kubernetes minor version, such as `1.35`."""
         return line(self.kubernetes)
+
+    def kubelet_of(self, pool_name: str) -> str:
+        """Return the release of the kubelets of a pool: the cluster's, unless its nodes are older."""
+        return self.pools[pool_name].kubernetes or self.kubernetes
 
     @property
     def levels(self) -> dict[str, str]:

@@ -25,6 +25,7 @@ from trainyard.specs.models.base import (
 from trainyard.specs.models.daemons import PoolDaemon, kept_share
 from trainyard.specs.models.disks import LocalDisks
 from trainyard.specs.models.gpus import Mig, Partition, Sharing
+from trainyard.specs.models.kubernetes import Kubernetes
 from trainyard.specs.models.scaling import NodeRange, Nodes, Reservation, Scaling
 from trainyard.specs.models.system import System
 from trainyard.specs.shapes import NicType, PciAddress, Shape, preset
@@ -174,6 +175,9 @@ class Pool(Spec):
     """Mode of AMD GPUs; nodes, quotas and jobs then count the GPUs that cards become. Default: SPX with NPS1."""
     nvlink: Name | None = None
     """Level of the topology that is one NVLink domain, if NVLink connects several nodes."""
+    kubernetes: Kubernetes | None = None
+    """Minor version of the nodes' kubelets while they are older than the control plane, as text: "1.36"; default: the
+    cluster's."""
     kubelet: Kubelet | None = None
     """Settings of the kubelet; leave it out where the provider configures the kubelet."""
     system: System = System()

@@ -20,7 +20,7 @@ def refusal(pod: Pod) -> str | None:
     """Return why the API server does not take a pod, None where it does."""
     found = [said for path, requests, limits in _lists(pod) for said in _problems(path, requests, limits)]
     found += _as_a_whole(pod)
-    return join_errors(found) if found else None
+    return join_errors(tuple(dict.fromkeys(found))) if found else None
 
 
 def _lists(pod: Pod) -> Iterator[tuple[str, Resources, Resources]]:

@@ -70,7 +70,7 @@ def _pods(kubelet: Kubelet, case: Case) -> Iterator[dict[str, Any]]:
             yield {"pod": pod.name, "outcome": "invalid", "message": said}
         elif stuck:
             yield {"pod": pod.name, "outcome": "unreached"}
-        elif unknown or kubelet.serves_whole(pod):
+        elif unknown or kubelet.waits_for_runtime(pod):
             unknown = True
             yield {"pod": pod.name, "outcome": "unknown"}
         else:

@@ -77,7 +77,13 @@ RESOURCES = Form("map", fields={"limits": AMOUNTS, "requests": AMOUNTS})
 PORT = Form("map", fields={"hostPort": NUMBER, "containerPort": NUMBER, "hostIP": TEXT, "protocol": TEXT})
 CONTAINER = Form(
     "map",
-    fields={"name": TEXT, "restartPolicy": TEXT, "resources": RESOURCES, "ports": Form("list", of=PORT)},
+    fields={
+        "name": TEXT,
+        "restartPolicy": TEXT,
+        "restartPolicyRules": Form("list", of=Form("map", fields={"action": TEXT})),
+        "resources": RESOURCES,
+        "ports": Form("list", of=PORT),
+    },
 )
 EXPRESSIONS = Form("list", of=Form("map", fields={"key": TEXT, "operator": TEXT, "values": TEXTS}))
 TERM = Form("map", fields={"matchExpressions": EXPRESSIONS, "matchFields": EXPRESSIONS})
@@ -96,6 +102,7 @@ SPEC = Form(
         "affinity": Form("map", fields={"nodeAffinity": AFFINITY}),
         "os": Form("map", fields={"name": TEXT}),
         "hostNetwork": FLAG,
+        "hostUsers": FLAG,
     },
 )
 METADATA = Form("map", fields={"name": TEXT, "uid": TEXT, "labels": LABELS, "annotations": LABELS})

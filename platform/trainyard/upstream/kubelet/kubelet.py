@@ -10,6 +10,7 @@ from typing import Any
 from trainyard.base.labels import HOSTNAME
 from trainyard.base.quantities import Quantity
 from trainyard.upstream.kubelet.configuration import Configuration, Invalid, check
+from trainyard.upstream.kubelet.features import refused_features, unknown_features
 from trainyard.upstream.kubelet.machine import Machine
 from trainyard.upstream.kubelet.managers import Managers
 from trainyard.upstream.kubelet.outcomes import Admitted, Crashed, Exploded, Outcome, Refused
@@ -22,9 +23,6 @@ from trainyard.upstream.pods.pod import Pod, QoS
 
 WELL_KNOWN = {"kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
 """Labels that every node has beside its name."""
-
-WHOLE_PODS = "PodLevelResourceManagers"
-"""Gate of 1.36 and later with which the managers give CPUs and memory to pods that have resources of their own."""
 
 
 @dataclass(frozen=True)
@@ -105,17 +103,19 @@ class Kubelet:
             refused = Refused("PodLevelResourcesNotSupported", "PodLevelResources feature gate is disabled")
             self.managers.forget(judged.uid)
             outcome = replace(refused, merges=outcome.merges)
+        lacking = refused_features(judged, self.configuration.gates)
+        if isinstance(outcome, Admitted) and lacking is not None:
+            self.managers.forget(judged.uid)
+            outcome = replace(lacking, merges=outcome.merges)
         if isinstance(outcome, Admitted):
             self.pods.append(judged)
             if not judged.pending:
                 self.managers.started(judged)
         return Decision(outcome, judged.qos, tuple(against), tuple(one_pod.name for one_pod in ended))
 
-    def serves_whole(self, pod: Pod) -> bool:
-        """Whether static managers serve a pod by its own resources, which is not restated: a gate, off by default."""
-        gates, static = self.configuration.gates, self.settings.static_cpus or self.settings.static_memory
-        known = static and WHOLE_PODS in gates.known and gates.on(WHOLE_PODS)
-        return known and pod.guaranteed and pod.asks_as_a_whole
+    def waits_for_runtime(self, pod: Pod) -> bool:
+        """Whether the container runtime decides on a pod: it says which features the node has, and no file does."""
+        return bool(unknown_features(pod, self.configuration.gates))
 
     def remove(self, name: str) -> None:
         """End all pods of a name; the name of none changes nothing."""

@@ -26,6 +26,7 @@ from trainyard.upstream.kubelet.outcomes import (
     Refused,
 )
 from trainyard.upstream.kubelet.settings import Settings
+from trainyard.upstream.kubelet.whole import IN_CONTAINER, IN_POD, is_whole
 from trainyard.upstream.pods.demand import Container
 from trainyard.upstream.pods.pod import Pod
 
@@ -112,6 +113,11 @@ class _Admission:
         aligns = settings.topology_policy != "none"
         if aligns and settings.pod_scope:
             affinity = self._merged("", self._pod_opinions())
+        if aligns and settings.pod_scope and is_whole(self.pod, settings):
+            self.affinities = dict.fromkeys((container.name for container in self.pod.containers), affinity)
+            self.managers.cpus.allocate_pod(self.pod, affinity.nodes)
+            self.managers.memory.allocate_pod(self.pod, affinity)
+            return
         for container in self.pod.containers:
             if not aligns:
                 affinity = Affinity()
@@ -143,7 +149,8 @@ class _Admission:
             raise Explosion(Exploded(permutations=permutations))
         affinity = merger.merge(hints.values())
         if merger.strict and not affinity.preferred:
-            raise Refusal(MISALIGNED[1], MISALIGNED[0])
+            words = (IN_CONTAINER if container else IN_POD) if is_whole(self.pod, merger.settings) else MISALIGNED[1]
+            raise Refusal(words, MISALIGNED[0])
         return affinity
 
     def _pod_opinions(self) -> Opinions:

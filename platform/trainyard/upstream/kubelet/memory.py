@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from trainyard.base.quantities import Format, Quantity
-from trainyard.upstream.kubelet.demand import bytes_of
+from trainyard.upstream.kubelet.demand import amounts_of, bytes_of
 from trainyard.upstream.kubelet.hints import Affinity, Hints, Opinion
 from trainyard.upstream.kubelet.machine import Machine
 from trainyard.upstream.kubelet.outcomes import Panic, Refusal
 from trainyard.upstream.kubelet.sets import members, subset_sums, subsets
 from trainyard.upstream.kubelet.settings import Settings
+from trainyard.upstream.kubelet.whole import check_shared_memory, has_own_part, is_served, is_whole
 from trainyard.upstream.pods.demand import Container, at_one_time
 from trainyard.upstream.pods.pod import Pod
 from trainyard.upstream.pods.resources import HUGE_PAGES, MEMORY
@@ -60,11 +61,14 @@ class Memory:
     machine: Machine
     nodes: dict[int, NodeMemory] = field(default_factory=dict)
     given: dict[str, dict[str, dict[str, Block]]] = field(default_factory=dict)
+    settings: Settings = field(default_factory=Settings)
+    pods: dict[str, dict[str, Block]] = field(default_factory=dict)
+    """The memory of pods as a whole, which their containers share."""
 
     @staticmethod
     def start(machine: Machine, settings: Settings) -> Memory:
         """Return the memory manager of an empty machine; without the Static policy it has no nodes."""
-        memory = Memory(machine)
+        memory = Memory(machine, settings=settings)
         for node in machine.numa if settings.static_memory else ():
             reserved = settings.reserved_memory.get(node.id, {})
             pages = {HUGE_PAGES + _size(size): amount for size, amount in node.huge_pages.items()}
@@ -78,7 +82,8 @@ class Memory:
         given = {
             pod: {name: dict(blocks) for name, blocks in containers.items()} for pod, containers in self.given.items()
         }
-        return Memory(self.machine, {number: node.copy() for number, node in self.nodes.items()}, given)
+        nodes = {number: node.copy() for number, node in self.nodes.items()}
+        return Memory(self.machine, nodes, given, self.settings, dict(self.pods))
 
     def walks(self, pod: Pod) -> int:
         """Return the number of NUMA nodes all of whose sets the kubelet walks through for the pod."""
@@ -86,23 +91,39 @@ class Memory:
 
     def container_hints(self, pod: Pod, container: Container, reusable: Reusable) -> Iterator[tuple[str, Opinion]]:
         """Yield where the container's memory fits, the same for each kind. Raises Panic as `_hints` does."""
-        yield from self._opinions(pod, lambda: bytes_of(container), reusable)
+        yield from self._opinions(pod, lambda: self._bytes_of(pod, container), reusable)
 
     def pod_hints(self, pod: Pod) -> Iterator[tuple[str, Opinion]]:
         """Yield where the pod's memory fits. Raises Panic as `_hints` does."""
-        yield from self._opinions(pod, lambda: _together(pod), {})
+        if not is_whole(pod, self.settings):
+            yield from self._opinions(pod, lambda: _together(pod), {})
+        elif self.nodes and pod.guaranteed:
+            yield from self._opinions_of_whole(pod)
+
+    def _opinions_of_whole(self, pod: Pod) -> Iterator[tuple[str, Opinion]]:
+        """Yield where the memory of a pod with resources of its own fits: nowhere if its containers leave nothing."""
+        try:
+            total = amounts_of(pod.requests)
+        except Refusal:
+            return
+        try:
+            check_shared_memory(pod, total, self._of_containers(pod))
+        except Refusal:
+            yield from ((name, Hints()) for name in total)
+            return
+        yield from self._opinions(pod, lambda: total, {})
 
     def allocate(self, pod: Pod, container: Container, affinity: Affinity, reusable: Reusable) -> Reusable:
         """Give the container its memory and return what later ones of its pod may use again.
 
         Raises Refusal, or Panic as `_hints` does.
         """
-        if not self.nodes or not pod.pinned:
+        if not self.nodes or not is_served(pod, self.settings):
             return reusable
-        requested = bytes_of(container)
+        requested = self._bytes_of(pod, container)
+        if not requested and self.settings.skips_empty:
+            return reusable
         nodes = self._chosen(requested, affinity, reusable)
-        if nodes.bit_count() > 1 and not self._open(nodes):
-            raise Refusal("[memorymanager] preferred hint violates NUMA node allocation")
         for name, size in requested.items():
             self._take(nodes, name, max(0, size - reusable.get((nodes, name), 0)))
         blocks = {name: Block(nodes, size) for name, size in requested.items()}
@@ -110,24 +131,65 @@ class Memory:
         self._shrink_init_blocks(pod, container, blocks)
         return _left(reusable, blocks, container)
 
+    def allocate_pod(self, pod: Pod, affinity: Affinity) -> None:
+        """Give a pod its memory as a whole, and its containers their parts of it.
+
+        Raises Refusal, or Panic as `_hints` does.
+        """
+        if not self.nodes or not pod.guaranteed:
+            return
+        try:
+            total = amounts_of(pod.requests)
+        except Refusal:
+            return
+        own = self._of_containers(pod)
+        check_shared_memory(pod, total, own)
+        nodes = self._chosen(total, affinity, {})
+        for name, size in total.items():
+            self._take(nodes, name, size)
+        self.pods[pod.uid] = {name: Block(nodes, size) for name, size in total.items()}
+        left, given = dict(total), self.given.setdefault(pod.uid, {})
+        for container in pod.containers:
+            mine, ends = own[container.name], container.init and not container.restartable
+            if mine or ends:
+                parts = mine or {name: size for name, size in left.items() if size}
+                given[container.name] = {name: Block(nodes, size) for name, size in parts.items()}
+            if mine and not ends:
+                left = {name: size - mine.get(name, 0) for name, size in left.items()}
+        for container in pod.containers:
+            given.setdefault(container.name, {name: Block(nodes, size) for name, size in left.items() if size})
+
     def started(self, pod: Pod) -> None:
-        """Take back what init containers had: each is over when the next container starts."""
-        for container in pod.init_containers:
+        """Take back what init containers had: each is over when the next container starts.
+
+        What a pod has as a whole it keeps until its last container is gone.
+        """
+        for container in pod.init_containers if pod.uid not in self.pods else ():
             if not container.restartable:
                 self._release(self.given.get(pod.uid, {}).pop(container.name, {}))
 
     def forget(self, pod: str) -> None:
-        """Take back what a pod's containers had."""
-        for blocks in self.given.pop(pod, {}).values():
-            self._release(blocks)
+        """Take back what a pod and its containers had."""
+        blocks = self.given.pop(pod, {}).values()
+        for block in [self.pods.pop(pod)] if pod in self.pods else blocks:
+            self._release(block)
+
+    def _bytes_of(self, pod: Pod, container: Container) -> dict[str, int]:
+        """Return the memory that a container gets alone. Raises Refusal as `bytes_of` does."""
+        return {} if is_whole(pod, self.settings) and not has_own_part(container) else bytes_of(container)
+
+    def _of_containers(self, pod: Pod) -> dict[str, dict[str, int]]:
+        return {container.name: self._bytes_of(pod, container) for container in pod.containers}
 
     def _opinions(self, pod: Pod, measure: Callable[[], Amounts], reusable: Reusable) -> Iterator[tuple[str, Opinion]]:
         """Yield hints by kind; none for what fits nowhere or cannot be measured, which is refused later."""
-        if not self.nodes or not pod.pinned:
+        if not self.nodes or not is_served(pod, self.settings):
             return
         try:
             requested = measure()
         except Refusal:
+            return
+        if not requested:
             return
         hints = self._hints(requested, reusable)
         if hints.masks:
@@ -157,10 +219,16 @@ class Memory:
 
     def _chosen(self, requested: Amounts, affinity: Affinity, reusable: Reusable) -> int:
         """Return the NUMA nodes to give from: the affinity's, or more where those have too little. Raises Refusal."""
+        nodes = self._wide_enough(requested, affinity, reusable)
+        if nodes.bit_count() > 1 and not self._open(nodes):
+            raise Refusal("[memorymanager] preferred hint violates NUMA node allocation")
+        return nodes
+
+    def _wide_enough(self, requested: Amounts, affinity: Affinity, reusable: Reusable) -> int:
         nodes, preferred = affinity.nodes, affinity.preferred
         if nodes is None:
             hints = self._hints(requested, reusable)
-            if not hints.masks:
+            if not hints.masks or not requested:
                 words = "[memorymanager] failed to get the default NUMA affinity"
                 raise Refusal(f"{words}, no NUMA nodes with enough memory is available")
             if preferred and not hints.preferred:

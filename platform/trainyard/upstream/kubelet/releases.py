@@ -17,6 +17,12 @@ Before, it made them of all sets of the machine's NUMA nodes, of which eight rai
 (kubernetes v1.36.3 pkg/kubelet/cm/devicemanager/topology_hints.go generateDeviceTopologyHints).
 """
 
+SKIPPED: Final = "1.37"
+"""From here on the memory manager leaves containers alone that ask for no memory.
+
+Before, it refused such a container of a pod with resources of its own where nothing aligns it (kubernetes v1.36.3
+pkg/kubelet/cm/memorymanager/policy_static.go Allocate).
+"""
 
 SOCKETS: Final = "1.37"
 """From here on CPUs that are spread over NUMA nodes and aligned by socket stay in one socket where they fit.

@@ -26,6 +26,8 @@ class Settings:
 
     `reserved_cpus` is the set of CPUs that no container gets alone (empty where `static_cpus` is off).
     With `narrow_hints` devices have hints of the NUMA nodes alone where one of them sits.
+    With `whole_pods` pods with resources of their own get them as a whole. With `skips_empty`, as from 1.37 on, the
+    memory manager leaves containers alone that ask for no memory.
     `reserved_memory` is in bytes by NUMA node and resource (`memory`, `hugepages-1Gi`).
     """
 
@@ -37,4 +39,6 @@ class Settings:
     reserved_cpus: int = 0
     static_memory: bool = False
     narrow_hints: bool = False
+    whole_pods: bool = False
+    skips_empty: bool = False
     reserved_memory: Mapping[int, Mapping[str, int]] = field(default_factory=dict)

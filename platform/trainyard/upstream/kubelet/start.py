@@ -24,9 +24,10 @@ from trainyard.upstream.kubelet.configuration.cpulist import parse, parse_number
 from trainyard.upstream.kubelet.cpus import take
 from trainyard.upstream.kubelet.machine import Machine
 from trainyard.upstream.kubelet.outcomes import Explosion, Refusal
-from trainyard.upstream.kubelet.releases import NARROW, SOCKETS, is_since
+from trainyard.upstream.kubelet.releases import NARROW, SKIPPED, SOCKETS, is_since
 from trainyard.upstream.kubelet.sets import text
 from trainyard.upstream.kubelet.settings import CpuOptions, Settings
+from trainyard.upstream.kubelet.whole import GATE
 from trainyard.upstream.pods.demand import Resources
 from trainyard.upstream.pods.resources import CPU, MEMORY, is_huge_page
 
@@ -83,6 +84,8 @@ def _start(machine: Machine, configuration: Configuration, storage: Quantity | N
         topology_policy=fields["topologyManagerPolicy"],
         pod_scope=fields["topologyManagerScope"] == "pod",
         narrow_hints=is_since(configuration.gates.minor, NARROW),
+        whole_pods=GATE in configuration.gates.known and configuration.gates.on(GATE),
+        skips_empty=is_since(configuration.gates.minor, SKIPPED),
         **topology,
         **cpus,
         **memory,

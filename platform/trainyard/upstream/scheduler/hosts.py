@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from trainyard.base.labels import HOSTNAME
 from trainyard.base.quantities import Quantity
 from trainyard.upstream.kubelet import Decision, Kubelet, Refused
+from trainyard.upstream.kubelet.features import declared_features
 from trainyard.upstream.kubelet.predicates import PORTS, amount_of
 from trainyard.upstream.pods.demand import add_amounts
+from trainyard.upstream.pods.features import UNFIT
 from trainyard.upstream.pods.taints import Taint
 from trainyard.upstream.scheduler.releases import RELEASE, decided_as
 from trainyard.upstream.scheduler.wanted import Wanted, assumed_amounts
@@ -41,10 +43,14 @@ class Step:
 class State:
     """A node whatever its name, with the pods that it has taken in this order."""
 
-    def __init__(self, kubelet: Kubelet, release: str = RELEASE) -> None:
-        """Take a kubelet that nobody else changes, and the release of Kubernetes whose scheduler looks at the node."""
+    def __init__(self, kubelet: Kubelet, release: str = RELEASE, gates: Collection[str] = ()) -> None:
+        """Take a kubelet that nobody else changes, and the release of Kubernetes whose scheduler looks at the node.
+
+        `gates` are those that somebody turned on in the control plane.
+        """
         self.kubelet = kubelet
         self.minor = decided_as(release)
+        self.gates = frozenset(gates)
         self._steps: dict[str, Step] = {}
         self._free: dict[str, int] = {}
         self.scores: dict[str, int] = {}
@@ -57,8 +63,15 @@ class State:
             kubelet = self.kubelet.copy()
             decision = kubelet.admit(wanted.manifest)
             starts = decision.admitted and not decision.unschedulable
-            found = self._steps[wanted.form] = Step(decision, State(kubelet, self.minor) if starts else None)
+            found = self._steps[wanted.form] = Step(
+                decision, State(kubelet, self.minor, self.gates) if starts else None
+            )
         return found
+
+    def unfit(self, wanted: Wanted) -> str | None:
+        """Return the scheduler's objection to a node that does not declare what a pod needs; None where it has none."""
+        needed = wanted.features(self.minor, self.gates)
+        return UNFIT if needed and not declared_features(self.kubelet.configuration.gates).issuperset(needed) else None
 
     def free(self, resource: str) -> int:
         """Return how much of a resource the node has left, in thousandths of CPUs, bytes or pieces."""

@@ -98,12 +98,12 @@ class Nodes:
             return self._take(wanted, *self._best(wanted, free))
         usable = self.usable(wanted)
         if only is None and not usable:
-            against = Counter(str(self._suit(wanted, host)) for host in self.hosts.values())
+            against = Counter(str(self._bar(wanted, host)) for host in self.hosts.values())
         return Unplaced(dict(against), tuple(usable) if only is None else (only,))
 
     def usable(self, wanted: Wanted) -> list[str]:
         """Return the nodes that a pod may use at all, whatever is on them."""
-        return [host.name for host in self.hosts.values() if self._suit(wanted, host) is None]
+        return [host.name for host in self.hosts.values() if self._bar(wanted, host) is None]
 
     def mark(self) -> int:
         """Return how much has been placed."""
@@ -159,10 +159,18 @@ class Nodes:
         if step is not None and step.decision.unschedulable:
             return step.against
         unfit = neighbours.against(host) if neighbours else None
+        unfit = unfit or self._unfit(wanted, host)
         lacks = [f"no {name} left" for name, amount in wanted.takes.items() if host.left.get(name, amount) < amount]
         if unfit or lacks:
             return [unfit] if unfit else lacks
         return step if step is None else step.against or step
+
+    def _bar(self, wanted: Wanted, host: Host) -> str | None:
+        """Return why a pod can never go to a node, whoever leaves it."""
+        return self._suit(wanted, host) or self._unfit(wanted, host)
+
+    def _unfit(self, wanted: Wanted, host: Host) -> str | None:
+        return host.state.unfit(wanted) if host.state else None
 
     def _suit(self, wanted: Wanted, host: Host) -> str | None:
         """Return the scheduler's objection to a node, whatever pods are on it."""

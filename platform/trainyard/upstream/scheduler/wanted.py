@@ -13,6 +13,7 @@ from trainyard.base.quantities import Quantity
 from trainyard.upstream.kubelet import Pod, forms
 from trainyard.upstream.kubelet.predicates import amount_of, is_device
 from trainyard.upstream.pods.demand import pod_requests, requests_of
+from trainyard.upstream.pods.features import features_needed
 from trainyard.upstream.pods.pod import WHOLE, is_whole
 from trainyard.upstream.pods.resources import CPU, MEMORY
 from trainyard.upstream.pods.selection import affinity_of, has_labels, meets, required_of
@@ -90,6 +91,17 @@ class Wanted:
     @cached_property
     def _assumed_whole(self) -> tuple[int, int]:
         return assumed_amounts(Pod.read(self.manifest, release=f"1.{WHOLE}"))
+
+    def features(self, release: str, gates: frozenset[str]) -> tuple[str, ...]:
+        """Return the features that its node has to declare, as the scheduler of a release with these gates sees it."""
+        key = release, gates
+        if key not in self._features:
+            self._features[key] = features_needed(self.spec, release, gates)
+        return self._features[key]
+
+    @cached_property
+    def _features(self) -> dict[tuple[str, frozenset[str]], tuple[str, ...]]:
+        return {}
 
     @cached_property
     def filter(self) -> str:

@@ -9,6 +9,7 @@ from typing import Final
 from trainyard.base.documents import Path
 from trainyard.base.findings import Finding
 from trainyard.base.rules import Rule
+from trainyard.base.versions import minor
 from trainyard.judge.preflight.job.limits import WHOLE_CORES
 from trainyard.judge.preflight.subjects import CLUSTER
 from trainyard.render.sizing.kubelet import EVICTION
@@ -77,11 +78,24 @@ RUNTIME = Rule(
 )
 
 
+NEWER = Rule(
+    id="node/newer-kubelet",
+    title="No pool has a newer Kubernetes than its cluster.",
+    why="a kubelet that is newer than the API server is not supported, and may not work",
+    fix="remove `kubernetes` of the pool, or upgrade the control plane first",
+    source="kubernetes.io version skew policy",
+    layer="node",
+)
+
+
 @CLUSTER.check()
 def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
     """Yield settings with which the kubelet would not start, or would refuse every pod; ids are the catalogue's."""
     for name, pool in cluster.pools.items():
         yield from check_runtime(cluster, name, source)
+        if pool.kubernetes is not None and minor(pool.kubernetes) > minor(cluster.kubernetes):
+            message = f"kubernetes of pool {name!r} is {pool.kubernetes!r}, but that of the cluster is older"
+            yield NEWER.at(source, ("pools", name, "kubernetes"), f"{message}: {cluster.kubernetes!r}")
         kubelet = pool.kubelet
         if kubelet is None or not is_known_shape(pool.shape):
             continue

@@ -11,6 +11,7 @@ from trainyard.upstream.kubelet.machine import Machine
 from trainyard.upstream.kubelet.outcomes import Refusal
 from trainyard.upstream.kubelet.sets import members, subset_sums
 from trainyard.upstream.kubelet.settings import Settings
+from trainyard.upstream.kubelet.whole import check_shared_cpus, has_own_part, is_served, is_whole, whole_cpus
 from trainyard.upstream.pods.demand import Container, at_one_time
 from trainyard.upstream.pods.pod import Pod
 from trainyard.upstream.pods.resources import CPU
@@ -27,6 +28,8 @@ class Cpus:
     settings: Settings
     shared: int = -1
     given: dict[str, dict[str, int]] = field(default_factory=dict)
+    pods: dict[str, int] = field(default_factory=dict)
+    """The CPUs of pods as a whole, which their containers share."""
 
     def __post_init__(self) -> None:
         """Start with every CPU shared."""
@@ -36,7 +39,8 @@ class Cpus:
 
     def copy(self) -> Cpus:
         """Return another one with the same containers."""
-        return Cpus(self.machine, self.settings, self.shared, {pod: dict(cpus) for pod, cpus in self.given.items()})
+        given = {pod: dict(cpus) for pod, cpus in self.given.items()}
+        return Cpus(self.machine, self.settings, self.shared, given, dict(self.pods))
 
     @property
     def allocatable(self) -> int:
@@ -58,9 +62,16 @@ class Cpus:
 
     def pod_hints(self, pod: Pod) -> Iterator[tuple[str, Opinion]]:
         """Yield where the pod's CPUs fit, as many as it has at one time."""
-        yield from self._hints(
-            at_one_time(pod.containers, lambda container: {CPU: self._exclusive(pod, container)}).get(CPU, 0), 0
-        )
+        if not is_whole(pod, self.settings):
+            own = at_one_time(pod.containers, lambda container: {CPU: self._exclusive(pod, container)})
+            yield from self._hints(own.get(CPU, 0), 0)
+        elif total := self._of_pod(pod):
+            try:
+                check_shared_cpus(pod, total, self._of_containers(pod))
+            except Refusal:
+                yield CPU, Hints()
+            else:
+                yield from self._hints(total, 0)
 
     def allocate(self, pod: Pod, container: Container, nodes: int | None, reusable: int) -> int:
         """Give the container its CPUs and return what later ones of its pod may use again. Raises Refusal."""
@@ -69,27 +80,62 @@ class Cpus:
             return reusable
         if self.settings.cpu_options.full_pcpus_only:
             self._check_whole_cores(count)
-        available = self.free | reusable
+        chosen = self._choose(count, nodes, self.free | reusable)
+        self.given.setdefault(pod.uid, {})[container.name] = chosen
+        return reusable | chosen if container.init and not container.restartable else reusable & ~chosen
+
+    def allocate_pod(self, pod: Pod, nodes: int | None) -> None:
+        """Give a pod its CPUs as a whole, and its containers their parts of them. Raises Refusal."""
+        total = self._of_pod(pod)
+        if not total:
+            return
+        own = self._of_containers(pod)
+        check_shared_cpus(pod, total, own)
+        if self.settings.cpu_options.full_pcpus_only:
+            self._check_whole_cores(total)
+        left = self.pods[pod.uid] = self._choose(total, nodes, self.free)
+        given = self.given[pod.uid] = {}
+        for container in pod.containers:
+            name, ends = container.name, container.init and not container.restartable
+            if own[name]:
+                given[name] = self._take(left, own[name])
+            elif ends:
+                given[name] = left
+            if own[name] and not ends:
+                left &= ~given[name]
+        for container in pod.containers:
+            given.setdefault(container.name, left)
+
+    def forget(self, pod: str) -> None:
+        """Take back what a pod and its containers had."""
+        self.shared |= self.pods.pop(pod, 0)
+        for cpus in self.given.pop(pod, {}).values():
+            self.shared |= cpus
+
+    def _exclusive(self, pod: Pod, container: Container) -> int:
+        """Return how many CPUs a container gets alone: whole ones, of a Guaranteed pod."""
+        if not self.settings.static_cpus or not is_served(pod, self.settings):
+            return 0
+        if is_whole(pod, self.settings) and not has_own_part(container):
+            return 0
+        return whole_cpus(container.requests)
+
+    def _of_containers(self, pod: Pod) -> dict[str, int]:
+        return {container.name: self._exclusive(pod, container) for container in pod.containers}
+
+    def _of_pod(self, pod: Pod) -> int:
+        """Return how many CPUs a pod gets as a whole."""
+        return whole_cpus(pod.requests) if self.settings.static_cpus and pod.guaranteed else 0
+
+    def _choose(self, count: int, nodes: int | None, available: int) -> int:
+        """Take CPUs away from all, those of the NUMA nodes first. Raises Refusal."""
         chosen = 0
         if nodes is not None:
             aligned = self._aligned(nodes, available)
             chosen = self._take(aligned, min(count, aligned.bit_count()))
         chosen |= self._take(available & ~chosen, count - chosen.bit_count())
         self.shared &= ~chosen
-        self.given.setdefault(pod.uid, {})[container.name] = chosen
-        return reusable | chosen if container.init and not container.restartable else reusable & ~chosen
-
-    def forget(self, pod: str) -> None:
-        """Take back what a pod's containers had."""
-        for cpus in self.given.pop(pod, {}).values():
-            self.shared |= cpus
-
-    def _exclusive(self, pod: Pod, container: Container) -> int:
-        """Return how many CPUs a container gets alone: whole ones, of a Guaranteed pod without pod-level resources."""
-        requested = container.requests.get(CPU)
-        if not self.settings.static_cpus or requested is None or not pod.pinned:
-            return 0
-        return int(requested.amount) if requested.amount == requested.amount.to_integral_value() else 0
+        return chosen
 
     def _hints(self, count: int, reusable: int) -> Iterator[tuple[str, Opinion]]:
         """Yield sets of NUMA nodes with enough CPUs that hold all that are to be used again; nothing for no CPUs."""
