@@ -98,10 +98,8 @@ def references(pods: Pods) -> Iterator[tuple[str, str, Place]]:
         secret = mapping(mapping(volume).get("secret"))
         if isinstance(name := secret.get("secretName"), str) and secret.get("optional") is not True:
             yield "Secret", name, pods.place("spec", "volumes", index, "secret", "secretName")
-    networks = pods.annotations.get(NETWORKS, "")
-    for network in networks.split(",") if networks and not networks.lstrip().startswith("[") else ():
-        name = network.strip().partition("@")[0]
-        if name and "/" not in name:
+    for namespace, name in pods.networks():
+        if namespace == (pods.manifest.namespace or "default"):
             yield "NetworkAttachmentDefinition", name, pods.place("metadata", "annotations", NETWORKS)
 
 

@@ -1,37 +1,65 @@
-"""A job with GPUs must save into a volume.
+"""A job with GPUs must save into a volume that outlives its pods.
 
-Why: A folder without a volume is part of the container, so checkpoints are lost with the pod.
-Fix: mount a volume there, or save into a folder on one.
+Why: A folder without a volume is part of the container, and an emptyDir part of the pod: checkpoints are lost with it.
+Fix: mount a claim there, or save into a folder on one.
 Source: kubernetes/website v1.35 content/en/docs/concepts/storage/volumes.md; platform/trainyard/upstream/trainers
 """
 
+import posixpath
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trainyard.checks import MOVES, Problem, Severity, World, arguments, is_gpu, unheld
+from trainyard.checks import (
+    MOVES,
+    RUN_LABEL,
+    Place,
+    Pods,
+    Problem,
+    Severity,
+    World,
+    arguments,
+    is_gpu,
+    maps_in,
+    unheld,
+    within,
+)
 
 SEVERITY = Severity.WARNING
+
+FLEETING = {"emptyDir", "ephemeral"}
+"""Volumes that end with their pod; where another container mounts one too, it may bring files elsewhere."""
 
 
 def check(world: World) -> Iterator[Problem]:
     """Look at the folders that the options of usual trainers name; `run/unmounted` does where the job is ours."""
-    for job in world.training_jobs() if world.inventory is None else ():
+    for job in world.training_jobs():
+        if world.inventory is not None and RUN_LABEL in job.manifest.outer.labels:
+            continue
         for pods in job.pod_sets():
             containers = dict(pods.containers(init=False)) if any(map(is_gpu, pods.needs)) else {}
             for path, options in arguments(pods):
                 container = containers.get(path)
-                if container is None or moves(container):
-                    continue
-                for place, option, folder in unheld(options, mounts(container)):
-                    message = f"{option} saves into {folder!r}, which is on no volume and lost with the pod"
-                    yield Problem(place, f"{message}; mount one")
+                if container is not None and not moves(container):
+                    yield from lost(pods, container, options)
 
 
-def mounts(container: Mapping[str, Any]) -> list[str]:
-    """Return the folders that a container's volumes are mounted at."""
-    found = container.get("volumeMounts")
-    mounts = [mount.get("mountPath") for mount in found if isinstance(mount, dict)] if isinstance(found, list) else []
-    return [path for path in mounts if isinstance(path, str)]
+def lost(pods: Pods, container: Mapping[str, Any], options: Mapping[str, tuple[Place, str]]) -> Iterator[Problem]:
+    """Yield the folders into which a container saves what ends with its pod."""
+    mounted = mounts(container)
+    shared = {name for _, other in pods.containers() if other is not container for name in mounts(other).values()}
+    fleeting = {volume.get("name") for volume in maps_in(pods.spec.get("volumes")) if FLEETING & volume.keys()}
+    for place, option, folder in unheld(options, ()):
+        held = max((path for path in mounted if within(folder, posixpath.normpath(path))), key=len, default=None)
+        if held is None or mounted[held] in fleeting - shared:
+            where = "no volume" if held is None else f"volume {mounted[held]!r} of this pod"
+            message = f"{option} saves into {folder!r}, which is on {where} and lost with the pod; mount a claim"
+            yield Problem(place, message)
+
+
+def mounts(container: Mapping[str, Any]) -> dict[str, str]:
+    """Return the folders that a container's volumes are mounted at, each with the volume's name."""
+    found = [(mount.get("mountPath"), mount.get("name")) for mount in maps_in(container.get("volumeMounts"))]
+    return {path: str(name) for path, name in found if isinstance(path, str)}
 
 
 def moves(container: Mapping[str, Any]) -> bool:

@@ -11,7 +11,7 @@ from trainyard.base.findings import Severity, did_you_mean
 from trainyard.base.labels import HOOKS, NETWORK_RESOURCE, NETWORKS, POOL
 from trainyard.base.labels import QUEUE as QUEUE_LABEL
 from trainyard.base.labels import RUN as RUN_LABEL
-from trainyard.base.manifests import Manifest, mapping, strings
+from trainyard.base.manifests import Manifest, mapping, maps_in, strings
 from trainyard.base.pools import selected_pools
 from trainyard.base.quantities import whole_number
 from trainyard.upstream.pods.resources import WHOLE_GPUS, quantity_text
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from trainyard.judge.policies.classes import access_modes, lacking
     from trainyard.judge.policies.container_texts import container_texts
     from trainyard.judge.policies.devices import EFA, is_gpu, is_rdma, rdma_resources
-    from trainyard.judge.policies.folders import MOVES, unheld
+    from trainyard.judge.policies.folders import MOVES, unheld, within
     from trainyard.judge.policies.gangs import arguments, command_lines, gangs, launched
     from trainyard.judge.policies.generations import generation
     from trainyard.judge.policies.injected import injected
@@ -47,7 +47,7 @@ HOMES = {
     "classes": ("access_modes", "lacking"),
     "container_texts": ("container_texts",),
     "devices": ("EFA", "is_gpu", "is_rdma", "rdma_resources"),
-    "folders": ("MOVES", "unheld"),
+    "folders": ("MOVES", "unheld", "within"),
     "gangs": ("arguments", "command_lines", "gangs", "launched"),
     "generations": ("generation",),
     "injected": ("injected",),
@@ -115,6 +115,7 @@ __all__ = [
     "lacking",
     "launched",
     "mapping",
+    "maps_in",
     "may_be_of",
     "meant_key",
     "mounted_claims",
@@ -133,6 +134,7 @@ __all__ = [
     "unheld",
     "upside_down",
     "whole_number",
+    "within",
 ]
 
 
