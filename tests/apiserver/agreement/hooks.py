@@ -1,7 +1,8 @@
 """Objects of the kinds that operators' webhooks judge, changed at the fields that those webhooks read.
 
 `bases.json` holds valid objects by name, `edits.json` for each of them paths with values worth trying; `GONE` takes
-the field away. A case is a name and places in the table, so that thousands of labelled ones stay small.
+the field away. A case is a name and places in the table, so that thousands of labelled ones stay small. `settled.json`
+holds what an object needs besides, for an update that changes nothing to be accepted.
 """
 
 from __future__ import annotations
@@ -47,6 +48,14 @@ def put(value: Any, path: str, part: Any) -> bool:
         return value.pop(last, None) is not None
     value[last] = copy.deepcopy(part)
     return True
+
+
+def settled(name: str, base: dict[str, Any]) -> dict[str, Any]:
+    """A base as a server keeps it: amounts are texts, as webhooks write them, and defaults that cannot change."""
+    value = copy.deepcopy(base)
+    for path, part in read("settled").get(name, ()):
+        put(value, path, part)
+    return value
 
 
 def change(base: dict[str, Any], edits: list[Any], picks: Picks) -> dict[str, Any] | None:

@@ -14,6 +14,7 @@ from trainyard.faces.live.server import Answer, Server
 from trainyard.judge.checks.checking import Checking
 from trainyard.judge.checks.result import Result
 from trainyard.judge.checks.validate import decode_all
+from trainyard.render.operators import kueue
 from trainyard.specs.editing.named import cluster_of
 from trainyard.specs.releases.gates import cluster_gates
 from trainyard.specs.sources import Specs
@@ -59,13 +60,14 @@ def verify(root: Path, specs: Specs, cluster: str, server: Server) -> Comparison
     cluster = cluster_of(cluster, specs.clusters)
     checking = Checking(root, specs, root)
     told = Result()
-    known = checking.catalog(cluster, checking.specs.clusters[cluster], told)
+    described = checking.specs.clusters[cluster]
+    known = checking.catalog(cluster, described, told)
     manifests = decode_all(checking.inputs(cluster), told)
     if not manifests:
         raise SpecError(f"{GENERATED}/{cluster}/ has no objects; run `trainyard synth`")
-    namespaces = checking.namespaces(checking.specs.clusters[cluster], manifests)
-    gates = Around(gates=cluster_gates(checking.specs.clusters[cluster]))
-    judge = Judge(known, namespaces=namespaces, around=gates, refused_later=Severity.WARNING)
+    namespaces = checking.namespaces(described, manifests)
+    said = Around(gates=cluster_gates(described), scope=kueue.scope(described))
+    judge = Judge(known, namespaces=namespaces, around=said, refused_later=Severity.WARNING)
     return compare(cluster, manifests, aware(judge, [manifest.value for manifest in manifests]), server)
 
 

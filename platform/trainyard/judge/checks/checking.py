@@ -28,6 +28,7 @@ from trainyard.judge.policies.policy import Policy
 from trainyard.judge.policies.world import World
 from trainyard.judge.preflight import Waivers
 from trainyard.judge.preflight.cluster.served import served_catalog
+from trainyard.render.operators import kueue
 from trainyard.render.tenancy import policies as statement
 from trainyard.render.tree import layout
 from trainyard.render.tree.origins import SpecLine
@@ -135,7 +136,7 @@ class Checking:
         manifests = validate.decode_all(inputs, result)
         rulebook = open_for(self.home)
         namespaces = self.namespaces(cluster, manifests)
-        around = Around(gates=cluster_gates(cluster))
+        around = Around(gates=cluster_gates(cluster), scope=kueue.scope(cluster))
         judge = Judge(known, self.allow_unknown, namespaces, around=around, rulebook=rulebook)
         judge = aware(judge, [*(manifest.value for manifest in manifests), *classes_of(cluster)])
         olds = [] if self.before is None else self.olds(name, self.before)

@@ -23,6 +23,7 @@ from trainyard.judge.checks.sorting import NAMED, NO_OBJECT
 from trainyard.upstream.apiserver import Judge, aware, neighbours, webhooks
 from trainyard.upstream.apiserver.admission import podsecurity
 from trainyard.upstream.apiserver.neighbours import DEFINITION, POLICY
+from trainyard.upstream.kueue import scope
 
 Input = tuple[str, bytes]
 
@@ -46,14 +47,16 @@ LARGE = 8 * 2**20
 PART = 2**20
 """Bytes that a process judges before it hands over what it found."""
 
-SHARED = frozenset({DEFINITION, *webhooks.CONSULTED})
-"""Kinds whose objects matter to objects of other files; Namespaces do too, where one of them has a level."""
+SHARED = frozenset({DEFINITION, *webhooks.CONSULTED}) - {"Namespace"}
+"""Kinds whose objects matter to objects of other files; Namespaces do too, where something speaks of their labels."""
 
 INSTALLS = (b"training-operator", b"kuberay-operator", b"config.ray.io/")
 """What stands in objects that say what operators add to pods; training-operator names a ConfigMap beside."""
 
 NAMESPACE = b"Namespace"
 LEVEL = podsecurity.LABEL.encode()
+SCOPE = scope.GROUP.encode()
+"""What stands in Kueue's configuration, which selects namespaces."""
 ESCAPE = re.compile(rb"\\[uUx/]")
 """What a quoted text may hold for a letter."""
 
@@ -103,6 +106,8 @@ def shared_objects(pieces: Sequence[Piece]) -> Iterator[dict[str, Any]]:
         words += [NAMESPACE, *INSTALLS]
         if any(INSTALLS[0] in piece.data for piece in pieces):
             words.append(b"ConfigMap")
+    if any(SCOPE in piece.data for piece in pieces):
+        words += [NAMESPACE, SCOPE]
     for name, data, _ in pieces:
         if any(word in data for word in words):
             yield from (manifest.value for manifest in decode(name, data)[0])

@@ -9,22 +9,17 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
-from trainyard.base.documents import load
+from trainyard.base.labels import NAMESPACE
 from trainyard.base.manifests import ANY, Identity, Manifest, mapping, strings
 from trainyard.base.pools import pools_with, selected_pools
 from trainyard.judge.policies.world import Pods, TrainingJob, World
+from trainyard.upstream.apiserver.core.selectors import matches
 from trainyard.upstream.kueue.quota.most import most_admitted
+from trainyard.upstream.kueue.scope import Scope, configurations, scope_among
 
 GROUP = "kueue.x-k8s.io"
-CONFIGURATION = "config.kueue.x-k8s.io"
-FILE = "controller_manager_config.yaml"
-"""Key of the ConfigMap from which Kueue starts (kueue v0.19.2 config/components/manager)."""
-
 MANAGER = "kueue-controller-manager"
 FLAG = "--feature-gates="
-
-VALUE = ("managerConfig", "controllerManagerConfigYaml")
-"""The value of the chart that becomes this file (kueue v0.19.2 charts/kueue/values.yaml)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +58,28 @@ class Queues:
     @cached_property
     def settings(self) -> KueueSettings:
         """Kueue's configuration, from an object, a ConfigMap, or the values of its chart."""
-        return next((KueueSettings(value) for value in configurations(self.world)), KueueSettings())
+        return next(map(KueueSettings, configurations(self._values)), KueueSettings())
+
+    @cached_property
+    def scope(self) -> Scope:
+        """Which jobs Kueue looks at; everything where nobody says, as of a Kueue that somebody else installs."""
+        if self.world.inventory is None:
+            return scope_among(self._values)
+        from trainyard.render.operators import kueue  # what needs no inventory starts without
+
+        return kueue.scope(self.world.inventory)
+
+    def is_selected(self, namespace: str) -> bool:
+        """Whether Kueue looks at jobs of a namespace, or may: its labels can be unknown."""
+        if self.scope.namespaces is None:
+            return True
+        found = [space for space in self.world.of("Namespace", group="") if space.name == namespace]
+        labels = ({**space.labels, NAMESPACE: namespace} for space in found)
+        return not found or any(matches(self.scope.namespaces, known) is not False for known in labels)
+
+    @property
+    def _values(self) -> Iterator[Mapping[str, Any]]:
+        return (manifest.value for manifest in self.world.manifests)
 
     def gate(self, name: str) -> bool | None:
         """Say whether a feature gate of Kueue is on; None if Kueue's installation is not among the objects.
@@ -187,21 +203,6 @@ def charts(world: World) -> Iterator[Manifest]:
     for application in world.of("Application", group="argoproj.io"):
         if application.text("spec", "source", "chart") == "kueue":
             yield application
-
-
-def configurations(world: World) -> Iterator[Mapping[str, Any]]:
-    """Yield every configuration of Kueue among the objects."""
-    yield from (manifest.value for manifest in world.of("Configuration", group=CONFIGURATION))
-    found = [strings(manifest.get("data")).get(FILE) for manifest in world.of("ConfigMap", group="")]
-    for application in world.of("Application", group="argoproj.io"):
-        found += [text for _, text in application.at("spec", "source", "helm", "valuesObject", *VALUE, of=str)]
-        found += [text for _, text in application.at("spec", "sources", "*", "helm", "valuesObject", *VALUE, of=str)]
-    for text in found:
-        documents, _ = load(text.encode(), file=FILE) if text else ([], [])
-        for document in documents:
-            value = document.value
-            if isinstance(value, Mapping) and str(value.get("apiVersion", "")).startswith(CONFIGURATION):
-                yield value
 
 
 def may_be_of(world: World, labels: Mapping[str, str], pools: Sequence[str]) -> bool:

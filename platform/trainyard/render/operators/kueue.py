@@ -17,6 +17,7 @@ from trainyard.specs import Cluster
 from trainyard.specs.models.scaling import Scaling
 from trainyard.specs.releases.facts import lookup
 from trainyard.specs.releases.gates import operator_gates
+from trainyard.upstream.kueue.scope import EVERYTHING, Scope, integrations_of, scope_of
 from trainyard.upstream.workloads import carriers
 
 READY_MINUTES = 30
@@ -32,9 +33,6 @@ GATES = "controllerManager.featureGates"
 
 FORCED_DELETION = "FailureRecoveryPolicy"
 """Gate that deletes pods of a dead node which ask for it (kueue v0.19.2 pkg/features/kube_features.go; since 0.15)."""
-
-JOBS = "batch/job"
-"""The integration that Kueue has by default."""
 
 READY_BY_DEFAULT = "0.19.0"
 """The first release that waits for ready pods where nobody says so (kueue CHANGELOG/CHANGELOG-0.19.md)."""
@@ -270,18 +268,13 @@ def frameworks(cluster: Cluster) -> list[str]:
 
 
 def kueue_integrations(cluster: Cluster) -> frozenset[str]:
-    """Return the integrations that Kueue has as it is configured; it has that of Jobs where none are listed.
+    """Return the integrations that Kueue has as it is configured; it has that of Jobs where none are listed."""
+    return integrations_of(configuration(cluster))
 
-    kueue v0.19.2 apis/config/v1beta2/defaults.go SetDefaults_Configuration.
-    """
-    lists = configuration(cluster).get("integrations")
-    own, foreign = (
-        [str(name) for name in found]
-        if isinstance(lists, Mapping) and isinstance(found := lists.get(key), list)
-        else []
-        for key in ("frameworks", "externalFrameworks")
-    )
-    return frozenset({*(own or [JOBS]), *foreign})
+
+def scope(cluster: Cluster) -> Scope:
+    """Return which jobs Kueue looks at; of a Kueue that somebody else installs nothing is known."""
+    return scope_of(configuration(cluster)) if cluster.installs(Kueue.name) else EVERYTHING
 
 
 def shares_fairly(cluster: Cluster) -> bool:

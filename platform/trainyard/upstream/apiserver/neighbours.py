@@ -14,6 +14,7 @@ from trainyard.upstream.apiserver import webhooks
 from trainyard.upstream.apiserver.admission import podsecurity
 from trainyard.upstream.apiserver.catalog import Catalog, crd
 from trainyard.upstream.apiserver.judge import Judge
+from trainyard.upstream.kueue.scope import EVERYTHING, scope_among
 
 POLICY, BINDING, DEFINITION = (
     "ValidatingAdmissionPolicy",
@@ -82,10 +83,15 @@ def with_crds(known: Catalog, values: Sequence[Any]) -> Catalog:
 
 
 def aware(judge: Judge, values: Sequence[Any]) -> Judge:
-    """Return a judge that knows the values: their CRDs, the levels of their Namespaces, and what webhooks look up."""
+    """Return a judge that knows the values: their CRDs, the levels of their Namespaces, and what webhooks look up.
+
+    What Kueue looks at is what its configuration among the values says, unless the judge knows it already.
+    """
     known, others = with_crds(judge.catalog, values), clear(values)
     security = podsecurity.admission(others, kubernetes=known.kubernetes)
-    return replace(judge, catalog=known, around=replace(judge.around, objects=tuple(others)), security=security)
+    scope = scope_among(values) if judge.around.scope == EVERYTHING else judge.around.scope
+    around = replace(judge.around, objects=tuple(others), scope=scope)
+    return replace(judge, catalog=known, around=around, security=security)
 
 
 def note(values: Iterable[object]) -> str | None:

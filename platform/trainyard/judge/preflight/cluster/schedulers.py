@@ -17,6 +17,7 @@ from trainyard.specs import Cluster, Queue
 from trainyard.specs.models.cluster import Gate
 from trainyard.specs.releases.facts import lookup
 from trainyard.specs.sources import Source
+from trainyard.upstream.kueue.scope import IMPLYING, PODS
 from trainyard.upstream.workloads import carriers
 
 PROPORTION = "volcano v1.14.1 pkg/scheduler/plugins/proportion/proportion.go"
@@ -81,8 +82,8 @@ PLACED = Rule(
 
 HIGHEST = 1_000_000_000
 
-OF_PODS = frozenset({"pod", "deployment", "statefulset", "leaderworkerset.x-k8s.io/leaderworkerset"})
-"""Integrations with which Kueue manages pods (kueue v0.19.2 pkg/controller/jobs: ImplicitlyEnabledFrameworkNames)."""
+OF_PODS = IMPLYING | {PODS}
+"""Integrations with which Kueue manages pods."""
 
 OF_KUEUE = (
     "cohort",

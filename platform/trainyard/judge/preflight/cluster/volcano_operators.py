@@ -12,9 +12,10 @@ from trainyard.base.findings import Finding, Severity
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.subjects import CLUSTER
 from trainyard.render.kinds.pod_groups import OPERATORS
-from trainyard.render.operators.kueue import JOBS, Kueue, configuration, kueue_integrations
+from trainyard.render.operators.kueue import Kueue, configuration, kueue_integrations
 from trainyard.specs import Cluster
 from trainyard.specs.sources import Source
+from trainyard.upstream.kueue.scope import JOBS
 from trainyard.upstream.workloads import carriers
 
 LAUNCHERS = "mpi-operator"

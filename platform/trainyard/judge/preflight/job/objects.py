@@ -138,9 +138,9 @@ def server_refusals(
     from trainyard.upstream.apiserver import Around, Judge, aware  # which take long to import
 
     kinds_, _ = served_catalog(cluster, schemas_dir(home), lambda _: Location(""))
-    gates = Around(gates=cluster_gates(cluster))
+    known = Around(gates=cluster_gates(cluster), scope=kueue.scope(cluster))
     rulebook = kept_rules.open_for(home or Path())
-    judge = aware(Judge(kinds_, around=gates, rulebook=rulebook), [one_manifest.value for one_manifest in around])
+    judge = aware(Judge(kinds_, around=known, rulebook=rulebook), [one_manifest.value for one_manifest in around])
     for objects in runs:
         said: dict[tuple[str, Steps], Finding] = {}
         for place, finding in errors(judge, objects):

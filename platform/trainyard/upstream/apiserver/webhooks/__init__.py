@@ -67,6 +67,8 @@ _OPERATORS: dict[Key, Hooks] = {
     ("scheduling.volcano.sh", "PodGroup"): (("volcano", "volcano.queues:check_pod_group"),),
     ("topology.volcano.sh", "HyperNode"): (("volcano", "volcano.queues:check_hyper_node"),),
 }
+FRAMEWORKS = {key: row.framework for key, row in table().items() if row.framework}
+"""The name of Kueue's integration, by the kind of jobs that it queues."""
 _BY_KUEUE: dict[Key, str] = {
     **dict.fromkeys(_QUEUED, "jobs:check"),
     (_KUEUE, "ClusterQueue"): "quota:check_cluster_queue",
@@ -110,7 +112,7 @@ _FILL: dict[Key, Hooks] = {
     _APP_WRAPPER: (("appwrapper", "appwrapper:default"),),
     _JOBSET: (("jobset", "jobset:default"),),
     _LWS: (("lws", "lws:default"), ("kueue", "kueue.serving:default_lws")),
-    (_TRAINER, "TrainJob"): (("kueue", "kueue.trainjob:default"),),
+    (_TRAINER, "TrainJob"): (("trainer", "trainer:default"), ("kueue", "kueue.trainjob:default")),
     ("", "Pod"): (("kueue", "kueue.serving:default_pod"),),
     ("batch.volcano.sh", "Job"): (("volcano", "volcano.jobs:default"),),
     ("scheduling.volcano.sh", "Queue"): (("volcano", "volcano.queues:default_queue"),),
@@ -136,7 +138,7 @@ _NAMES = {
 """Webhooks that an installation may leave out, by function, each with its name among the gates that are off."""
 _EXEMPT = {"kueue": frozenset({"kube-system", "kueue-system"}), "volcano": frozenset({"kube-system", "volcano-system"})}
 """Namespaces that a project's webhooks leave alone."""
-_UPDATERS = frozenset({"lws"})
+_UPDATERS = frozenset({"lws", "trainer"})
 """Projects whose webhooks fill fields in on updates too; the others' are asked on creation alone."""
 _PATCHERS = frozenset({"volcano"})
 """Projects whose webhooks say what to change field by field, and so leave the rest as it is written."""
@@ -162,15 +164,14 @@ def default(
 
     A hook may return true for a change that nothing here needs to know, other than that it was made.
     """
-    namespace = Review(value).namespace
+    review = Review(value, old, around, given, kind, projects)
     hooks = [
         (project, _found(entry))
         for project, entry in DEFAULTS.get((kind.group, kind.kind), ())
         if _NAMES.get(entry) not in around.gates.off
-        if project in projects and not (kind.namespaced and namespace in _EXEMPT.get(project, ()))
+        if project in projects and _decides(project, review, kind)
         if old is None or project in _UPDATERS
     ]
-    review = Review(value, old, around, given, kind, projects)
     typed = [hook for project, hook in hooks if project not in _PATCHERS]
     if typed and not kind.typed:
         _rewrite(review, typed, kind)
@@ -209,17 +210,18 @@ def check(
     """
     hooks = ADMISSION.get((kind.group, kind.kind), ())
     review = Review(value, old, around, given, kind, projects)
-    if not kind.typed and any(project in projects for project, _ in hooks) and _is_selected(review):
+    asked = (project for project, _ in hooks if project in projects and _is_asked(project, review, kind))
+    if not kind.typed and any(asked) and _is_selected(review):
         yield from decoded.check(value, kind)
-        if old is None and _is_mutated(kind, projects):
+        if old is None and _is_mutated(review, kind, projects):
             yield from decoded.check_dropped(value, kind.schema)
     yield from _run(ADMISSION, review, kind, projects)
 
 
-def _is_mutated(kind: Kind, projects: Mapping[str, str]) -> bool:
+def _is_mutated(review: Review, kind: Kind, projects: Mapping[str, str]) -> bool:
     """Whether a webhook may change new objects of a kind, and so reads what creation drops afterwards."""
     hooks = DEFAULTS.get((kind.group, kind.kind), _READ.get((kind.group, kind.kind), ()))
-    return any(project in projects for project, _ in hooks)
+    return any(project in projects and _is_asked(project, review, kind) for project, _ in hooks)
 
 
 def _is_selected(review: Review) -> bool:
@@ -229,6 +231,25 @@ def _is_selected(review: Review) -> bool:
         return True
     both = (review.value, review.value if review.old is None else review.old)
     return any(labels_of(labelled).get(UNCHECKED) != "disabled" for labelled in both)
+
+
+def _is_asked(project: str, review: Review, kind: Kind) -> bool:
+    """Whether a project's webhooks are asked about objects of a namespace."""
+    if not kind.namespaced:
+        return True
+    selected = (
+        project != "kueue"
+        or (kind.group, kind.kind) not in FRAMEWORKS
+        or review.around.scope.namespaces is None
+        or review.around.is_managed(review.namespace) is not False
+    )
+    return selected and review.namespace not in _EXEMPT.get(project, ())
+
+
+def _decides(project: str, review: Review, kind: Kind) -> bool:
+    """Whether a project's webhooks look at an object; Kueue's say yes to jobs whose integration is off."""
+    framework = FRAMEWORKS.get((kind.group, kind.kind)) if project == "kueue" else None
+    return review.around.scope.integrates(framework) and _is_asked(project, review, kind)
 
 
 def reconcile(
@@ -249,7 +270,7 @@ def _run(
     projects: Mapping[str, str],
 ) -> Iterator[Problem]:
     for project, entry in registry.get((kind.group, kind.kind), ()):
-        if project not in projects or (kind.namespaced and review.namespace in _EXEMPT.get(project, ())):
+        if project not in projects or not _decides(project, review, kind):
             continue
         left_out = _NAMES.get(entry) in review.around.gates.off
         yield from (replace(problem, warns=True) if left_out else problem for problem in _found(entry)(review))

@@ -6,16 +6,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from trainyard.base.labels import NAMESPACE
 from trainyard.base.versions import is_since
 from trainyard.upstream.apiserver.catalog.served import Kind
+from trainyard.upstream.apiserver.core.selectors import matches
 from trainyard.upstream.apiserver.core.shapes import EMPTY, Object, child, inner, text
 from trainyard.upstream.apiserver.gates import Gates
 from trainyard.upstream.apiserver.problems import UNKNOWN, Path, Problem, Rule
+from trainyard.upstream.kueue.scope import EVERYTHING, Scope
 
 CONSULTED = frozenset(
     {
         "ClusterTrainingRuntime",
         "LocalQueue",
+        "Namespace",
         "PersistentVolumeClaim",
         "Queue",
         "ServiceCIDR",
@@ -35,6 +39,18 @@ class Around:
     """Whether nothing else exists, so that a name that is not found is wrong."""
     gates: Gates = field(default_factory=Gates)
     """Feature gates whose state somebody said."""
+    scope: Scope = EVERYTHING
+    """Which jobs Kueue looks at, as far as somebody said."""
+
+    def is_managed(self, namespace: str) -> bool | None:
+        """Whether Kueue looks at jobs of a namespace; None where its labels are not known, or nobody can tell."""
+        selector = self.scope.namespaces
+        if selector is None:
+            return True
+        found = self.find("", "Namespace", namespace)
+        if found is None:
+            return None
+        return matches(selector, {**labels_of(found), NAMESPACE: namespace})
 
     @cached_property
     def _index(self) -> dict[tuple[str, str], list[Object]]:

@@ -148,6 +148,18 @@ def check_job(review: Review) -> Iterator[Problem]:
     yield from _check_policy(review, runtime, newer=newer)
 
 
+def default(review: Review) -> bool:
+    """Say whether the webhook stamps a patch with the time: one that is new and has none, or that changed."""
+    before = {text(patch, "manager"): patch for _, patch in each(review.old_spec, "runtimePatches")}
+    for _, patch in each(review.spec, "runtimePatches"):
+        old = before.get(text(patch, "manager"))
+        if old is None and patch.get("time") is None:
+            return True
+        if old is not None and _without_time(old) != _without_time(patch):
+            return True
+    return False
+
+
 def patched_jobs(spec: Object) -> Iterator[tuple[Path, Object]]:
     """Yield the replicated jobs that a TrainJob's patches speak of, with their places."""
     for index, patch in each(spec, "runtimePatches"):
@@ -191,7 +203,11 @@ def _check_patches_kept(review: Review) -> Iterator[Problem]:
 
 
 def _timeless(spec: Object) -> list[Object]:
-    return [{key: part for key, part in patch.items() if key != "time"} for _, patch in each(spec, "runtimePatches")]
+    return [_without_time(patch) for _, patch in each(spec, "runtimePatches")]
+
+
+def _without_time(patch: Object) -> Object:
+    return {key: part for key, part in patch.items() if key != "time"}
 
 
 def _jobs(spec: Object, runtime: Object, *, added: bool = True) -> dict[str, list[Object]]:

@@ -9,7 +9,7 @@ from trainyard.upstream.apiserver.core.shapes import Object
 from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 from trainyard.upstream.apiserver.webhooks import golang
-from trainyard.upstream.apiserver.webhooks.around import Around, Review, annotations_of, labels_of, metadata_of
+from trainyard.upstream.apiserver.webhooks.around import Around, Review, annotations_of, labels_of, namespace_of
 from trainyard.upstream.apiserver.webhooks.kueue import gates
 
 JOB = Rule(
@@ -52,10 +52,19 @@ def queue_of(value: Object, around: Around) -> str:
     return "default" if has_default_queue(value, around) else ""
 
 
+def is_managed(value: Object, around: Around) -> bool:
+    """Whether Kueue holds an object back: it waits in a queue, or those without a queue are held in its namespace."""
+    return bool(queue_of(value, around)) or holds_unqueued(value, around)
+
+
+def holds_unqueued(value: Object, around: Around) -> bool:
+    """Whether what names no queue is held in an object's namespace; where its labels are not known, it is not."""
+    return around.scope.unqueued and around.is_managed(namespace_of(value)) is True
+
+
 def has_default_queue(value: Object, around: Around) -> bool:
     """Whether the object's namespace is known to have a LocalQueue that takes what names none."""
-    namespace = str(metadata_of(value).get("namespace") or "default")
-    return around.find("kueue.x-k8s.io", "LocalQueue", "default", namespace=namespace) is not None
+    return around.find("kueue.x-k8s.io", "LocalQueue", "default", namespace=namespace_of(value)) is not None
 
 
 def elastic(value: Object) -> bool:

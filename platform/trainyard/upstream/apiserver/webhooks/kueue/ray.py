@@ -42,18 +42,19 @@ _CLUSTERS = {row.kind: head.holder[:-1] for row in _ROWS if (head := row.templat
 def check(review: Review) -> Iterator[Problem]:
     """Yield the problems with a Ray object; an update is judged only if one of the two is queued."""
     kind = str(review.value.get("kind"))
-    queue = labels.queue_of(review.value, review.around) if review.old is None else labels_of(review.value).get(QUEUE)
+    created = review.old is None and labels.queue_of(review.value, review.around)
+    managed = created or labels_of(review.value).get(QUEUE) or labels.holds_unqueued(review.value, review.around)
     if review.old is not None:
         managed_before = gates.enabled(review, "ValidateRayAndSparkJobUpdates") and labels_of(review.old).get(QUEUE)
-        if not queue and not managed_before:
+        if not managed and not managed_before:
             return
         yield from jobs.check_update(review, OF_RAY)
-    if kind == "RayJob" and queue and not _judged(review.spec):
+    if kind == "RayJob" and managed and not _judged(review.spec):
         if review.old is not None:
             yield from labels.check_prebuilt(review.value, supported=True)
         yield from _check_source(review.spec)
         return
-    if queue:
+    if managed:
         yield from _check_queued(review, kind)
     yield from _check_containers(review, kind)
     yield from jobs.check_create(review, OF_RAY)

@@ -69,7 +69,7 @@ def check_stateful_set(review: Review) -> Iterator[Problem]:
     if review.old is None:
         return
     yield from _check_kept(review)
-    if not labels.queue_of(review.value, review.around):
+    if not labels.is_managed(review.value, review.around):
         return
     now, before = inner(review.spec, "template", "spec"), inner(review.old_spec, "template", "spec")
     yield from _check_shape(now, before, ("spec", "template", "spec"), STATEFUL)
@@ -87,7 +87,7 @@ def check_lws(review: Review) -> Iterator[Problem]:
     if review.old is None:
         return
     yield from _check_kept(review)
-    if not labels.queue_of(review.value, review.around):
+    if not labels.is_managed(review.value, review.around):
         return
     now, before = inner(review.spec, "leaderWorkerTemplate"), inner(review.old_spec, "leaderWorkerTemplate")
     at: Path = ("spec", "leaderWorkerTemplate")
@@ -104,15 +104,15 @@ def check_lws(review: Review) -> Iterator[Problem]:
 
 def default_lws(review: Review) -> bool:
     """Say whether the webhook marks the templates of a new LeaderWorkerSet, as it does of one that is queued."""
-    return bool(labels.queue_of(review.value, review.around))
+    return labels.is_managed(review.value, review.around)
 
 
 def default_pod(review: Review) -> None:
     """Gate a new Pod that waits in a queue, or whose owner does, and mark it as managed."""
     value = review.value
     metadata, spec = value.get("metadata"), child(value, "spec")
-    parent, queue = _PARENT in annotations_of(value), labels.queue_of(value, review.around)
-    if spec is None or not isinstance(metadata, dict) or not (parent or queue):
+    parent, managed = _PARENT in annotations_of(value), labels.is_managed(value, review.around)
+    if spec is None or not isinstance(metadata, dict) or not (parent or managed):
         return
     if not parent:
         metadata["labels"] = {**labels_of(value), _MANAGED: "true"}
@@ -155,7 +155,7 @@ def check_pod(review: Review) -> Iterator[Problem]:
 def _check_pod_update(review: Review) -> Iterator[Problem]:
     """A Pod in a queue is gated while it waits, and is taken to wait."""
     old = review.old or {}
-    suspended = bool(labels.queue_of(old, review.around)) or _GATE in {
+    suspended = labels.is_managed(old, review.around) or _GATE in {
         gate.get("name") for _, gate in each(inner(old, "spec"), "schedulingGates")
     }
     yield from labels.check_queue_kept(review, suspended=suspended)

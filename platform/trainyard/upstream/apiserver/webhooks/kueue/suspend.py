@@ -1,6 +1,7 @@
 """Whether a job is suspended: Kueue's webhook suspends what names a queue, until the queue has room.
 
-A queued job is taken to wait still, as one does that was only just applied.
+As it is configured, it suspends what names none too. A queued job is taken to wait still, as one that was only just
+applied does.
 """
 
 from __future__ import annotations
@@ -55,13 +56,13 @@ def _is_counted_on(review: Review) -> bool:
 def is_mutated(review: Review) -> bool:
     """Whether the webhook changes a new job: it suspends what is queued and is not suspended."""
     written = value_at(review.given or review.value, _path(review))
-    return bool(labels.queue_of(review.value, review.around)) and written is not True
+    return labels.is_managed(review.value, review.around) and written is not True
 
 
 def before(review: Review) -> bool:
     """Whether the stored job is suspended: it says so, or it waits in a queue."""
     old = review.old or {}
-    return value_at(old, _path(review)) is True or bool(labels.queue_of(old, review.around))
+    return value_at(old, _path(review)) is True or labels.is_managed(old, review.around)
 
 
 def now(review: Review) -> bool:
