@@ -41,5 +41,10 @@ def bucket_account(cluster: Cluster, team: str) -> ServiceAccount | None:
 
 
 def account_of(run: Run) -> str | None:
-    """Return the service account of a run's pods: the one that the job names, or that of its buckets."""
-    return run.job.service_account or (BUCKETS if run.job.buckets else None)
+    """Return the service account of a run's pods: the one that the job names, or that of its buckets.
+
+    Buckets of Ceph come with keys, and need none.
+    """
+    store = run.cluster.object_storage
+    known = store.buckets if store is not None else {}
+    return run.job.service_account or (BUCKETS if any(use.bucket in known for use in run.job.buckets) else None)

@@ -28,6 +28,7 @@ ROOK = {"rook": {"version": "1.20.6"}, "ceph-csi-drivers": {"version": "1.0.4"}}
 FS = "rook-ceph.cephfs.csi.ceph.com"
 RBD = "rook-ceph.rbd.csi.ceph.com"
 EBS = {"provisioner": "ebs.csi.aws.com", "access": "ReadWriteOnce", "binding": "WaitForFirstConsumer"}
+OURS = {"team": "nlp", "size": "1Ti"}
 VOLUMES = {"storage": "raw", "size": "4Ti", "count": 6}
 
 
@@ -116,6 +117,45 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
         {},
         of_class(RBD, clusterID="rook-ceph", pool="training"),
         ["pool is 'training', which ceph does not declare; there are: services"],
+    ),
+    "two buckets of a team": ({"objectStores": {"models": {"buckets": {"a": OURS, "b": OURS}}}}, {}, []),
+    "a store with one gateway and few copies": (
+        {"objectStores": {"models": {"gateways": 1, "replicas": 2}}},
+        {},
+        [
+            "replicas is 2, so a fault while it heals loses data; use 3",
+            "gateways is 1, so the store stops with that pod's node; use 2",
+        ],
+    ),
+    "a bucket of no team": (
+        {"objectStores": {"models": {"buckets": {"a": {**OURS, "team": "nlq"}}}}},
+        {},
+        ["no queue admits team 'nlq'; did you mean 'nlp'?"],
+    ),
+    "a name in two stores": (
+        {"objectStores": {"models": {"buckets": {"a": OURS}}, "more": {"buckets": {"a": OURS}}}},
+        {},
+        ["bucket 'a' is in 'models' already; rename one, as jobs name no store"],
+    ),
+    "a name that no bucket can have": (
+        {"objectStores": {"models": {"buckets": {"a" * 60: OURS}}}},
+        {},
+        [f"the name '{('nlp.' + 'a' * 60)[:40]}' must have 3 to 63 characters, not 64; use a shorter name"],
+    ),
+    "a class that is taken": (
+        {"objectStores": {"raw": {}}, "disks": {**VOLUMES, "storage": "ceph-buckets-raw"}},
+        {"storage": {"ceph-buckets-raw": EBS}},
+        ["storage 'ceph-buckets-raw' has the name of the store's class of buckets; rename one"],
+    ),
+    "buckets that fit": (
+        {"disks": VOLUMES, "objectStores": {"models": {"buckets": {"a": {**OURS, "size": "8Ti"}}}}},
+        {"storage": {"raw": EBS}},
+        [],
+    ),
+    "buckets that are larger than the disks": (
+        {"disks": VOLUMES, "objectStores": {"models": {"buckets": {"a": {**OURS, "size": "9Ti"}}}}},
+        {"storage": {"raw": EBS}},
+        ["buckets take 27Ti with their copies, but ceph.disks has 24Ti; lower size"],
     ),
     "another namespace": (
         {},

@@ -17,6 +17,7 @@ from trainyard.render.clusters import (
     argocd,
     buckets,
     burn_in,
+    ceph_buckets,
     dashboards,
     gke_networks,
     monitors,
@@ -128,6 +129,7 @@ class CheckpointClaims(Objects):
         super().__init__(scope, id_, without=without)
         self.put(_team.volumes(space.site.name, space.site.cluster, space.name, space.team))
         self.put(buckets.claims(space.site.cluster, space.name))
+        self.put(ceph_buckets.claims(space.site.cluster, space.name))
         self.put(snapshots.rights(space.site.cluster, space.name))
 
 

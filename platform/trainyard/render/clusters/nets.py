@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.base.labels import NAMESPACE, NETWORK_RESOURCE, TEAM
-from trainyard.render.clusters import monitors
+from trainyard.render.clusters import ceph_buckets, monitors
 from trainyard.render.kinds import available
 from trainyard.render.parts import nim, prometheus, tracking
 from trainyard.render.parts.objects import Resource
@@ -58,6 +58,7 @@ def policies(cluster_name: str, cluster: Cluster, name: str, team: Team) -> Iter
         *trackers(cluster),
         *models(cluster, name),
         *credentials(cluster, name),
+        *ceph_buckets.egress(cluster, name),
         *opened,
     ]
     outside = {"podSelector": {}, "policyTypes": ["Egress"], "egress": to}

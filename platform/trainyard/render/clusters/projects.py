@@ -9,6 +9,7 @@ from trainyard.base.documents import Path
 from trainyard.render.clusters import (
     buckets,
     burn_in,
+    ceph_buckets,
     dashboards,
     gke_networks,
     monitors,
@@ -199,7 +200,7 @@ def teams_spec(follower: Follower, extra: list[tuple[str, str | None]]) -> dict[
     return {
         "destinations": [follower.destination(team) for team in follower.cluster.teams()],
         "clusterResourceWhitelist": allowed_kinds(["/Namespace"]),
-        **namespaced_kinds({*OF_TEAMS, *(kind for kind, _ in extra)}),
+        **namespaced_kinds({*OF_TEAMS, *ceph_buckets.kinds(follower.cluster), *(kind for kind, _ in extra)}),
     }
 
 

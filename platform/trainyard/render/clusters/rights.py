@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from trainyard.render.clusters import ceph_buckets
 from trainyard.render.kinds import Kind, available, companions
 from trainyard.render.parts.objects import Resource
 from trainyard.specs import Cluster, Team
@@ -104,6 +105,8 @@ def rules(cluster: Cluster, team: Team) -> list[dict[str, Any]]:
     seen = {group: list(names) for group, names in SEEN.items()}
     if any(storage.snapshots for storage in cluster.storage.values()):
         seen["snapshot.storage.k8s.io"] = ["volumesnapshots"]
+    if ceph_buckets.kinds(cluster):
+        seen["objectbucket.io"] = ["objectbucketclaims"]
     for kind in available(cluster):
         seen.setdefault(kind.group, []).append(plural(kind))
     found = [{"apiGroups": [group], "resources": sorted(seen[group]), "verbs": READ} for group in sorted(seen)]

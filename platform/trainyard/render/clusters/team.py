@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from trainyard.base.labels import PROTECTED, TEAM
-from trainyard.render.clusters import buckets, limits, nets, rights, snapshots
+from trainyard.render.clusters import buckets, ceph_buckets, limits, nets, rights, snapshots
 from trainyard.render.clusters.levels import pod_security
 from trainyard.render.parts.objects import Resource
 from trainyard.render.tenancy import allowance
@@ -30,6 +30,7 @@ def resources(
     yield from nets.attachments(cluster, name)
     yield from volumes(cluster_name, cluster, name, team)
     yield from buckets.claims(cluster, name)
+    yield from ceph_buckets.claims(cluster, name)
     yield from snapshots.rights(cluster, name)
 
 

@@ -11,7 +11,7 @@ from trainyard.base.findings import Finding, count_of
 from trainyard.render.kinds import checked
 from trainyard.render.kinds.behaviour import Behaviour
 from trainyard.render.launchers import Launch, Launcher, Role, Wiring
-from trainyard.render.parts import contract, gang, pods, security, tracking
+from trainyard.render.parts import ceph_buckets, contract, gang, pods, security, tracking
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing import WORKER, RoleSpec, Sized, Sizing, saving, staging
 from trainyard.specs import Cluster, Scheduler
@@ -83,7 +83,8 @@ class Resolved:
         yield from ((name, sized) for name, sized in meeting.items() if sized.value in said)
         for role in self.roles:
             env = {**self.contract(role), **role.env}
-            keys = tracking.secret_origins(self.run) if role.size.trains else {}
+            keys = {**tracking.secret_origins(self.run), **ceph_buckets.secret_origins(self.run)}
+            keys = keys if role.size.trains else {}
             yield from ((f"{role.name}.env.{name}", sized) for name, sized in {**env, **keys}.items())
 
     @property

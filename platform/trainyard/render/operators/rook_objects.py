@@ -1,8 +1,8 @@
-"""Objects of Rook: the Ceph cluster, its file systems and pools, none of which Argo CD ever deletes.
+"""Objects of Rook: the Ceph cluster, its file systems, pools and object stores, none of which Argo CD ever deletes.
 
 Facts: rook/rook v1.20.6 Documentation/CRDs/Cluster/ceph-cluster-crd.md, pvc-cluster.md,
-Documentation/CRDs/Shared-Filesystem/ceph-filesystem-crd.md, Documentation/CRDs/Block-Storage/ceph-block-pool-crd.md;
-amounts of deploy/charts/rook-ceph-cluster/values.yaml.
+Documentation/CRDs/Shared-Filesystem/ceph-filesystem-crd.md, Documentation/CRDs/Block-Storage/ceph-block-pool-crd.md,
+Documentation/CRDs/Object-Storage/ceph-object-store-crd.md; amounts of deploy/charts/rook-ceph-cluster/values.yaml.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from typing import Any
 
 from trainyard.base.labels import HOSTNAME, PROTECTED, SYNC_WAVE
 from trainyard.render.operators.base import Site
+from trainyard.render.parts.ceph_buckets import PORT, class_name
 from trainyard.render.parts.objects import Resource
-from trainyard.specs.models.ceph import Ceph, CephPool
+from trainyard.specs.models.ceph import Ceph, CephObjectStore, CephPool
 
 API = "ceph.rook.io/v1"
 
 LATER = "1"
-"""Sync wave of file systems and pools: Argo CD waits until the Ceph cluster is healthy."""
+"""Sync wave of file systems, pools and stores: Argo CD waits until the Ceph cluster is healthy."""
 
 AMOUNTS: dict[str, dict[str, Any]] = {
     "mgr": {"limits": {"memory": "1Gi"}, "requests": {"cpu": "500m", "memory": "512Mi"}},
@@ -30,6 +31,8 @@ AMOUNTS: dict[str, dict[str, Any]] = {
 
 KEYS = "aes"
 """Cipher of the keys of the storage drivers: kernels before 7.0 mount with no other (the chart's values.yaml)."""
+
+GATEWAY = {"limits": {"memory": "2Gi"}, "requests": {"cpu": "1", "memory": "1Gi"}}
 
 METADATA_SERVER = {"limits": {"memory": "4Gi"}, "requests": {"cpu": "1", "memory": "4Gi"}}
 
@@ -46,6 +49,10 @@ def resources(site: Site) -> Iterator[Resource]:
         yield make_object(site, "CephFilesystem", name, ("ceph", "filesystems", name), file_system(ceph, pool), LATER)
     for name, pool in ceph.pools.items():
         yield make_object(site, "CephBlockPool", name, ("ceph", "pools", name), replicated(pool), LATER)
+    for name, store in ceph.object_stores.items():
+        at = ("ceph", "objectStores", name)
+        yield make_object(site, "CephObjectStore", name, at, object_store(ceph, store), LATER)
+        yield bucket_class(space, name, at)
 
 
 def make_object(
@@ -150,3 +157,31 @@ def file_system(ceph: Ceph, pool: CephPool) -> dict[str, Any]:
             "resources": METADATA_SERVER,
         },
     }
+
+
+def object_store(ceph: Ceph, store: CephObjectStore) -> dict[str, Any]:
+    """Return an object store whose pools stay when its object is deleted, served by pods on different hosts."""
+    gateways = {"matchLabels": {"app": "rook-ceph-rgw"}}
+    term = {"weight": 100, "podAffinityTerm": {"labelSelector": gateways, "topologyKey": HOSTNAME}}
+    return {
+        "metadataPool": replicated(store),
+        "dataPool": replicated(store),
+        "preservePoolsOnDelete": True,
+        "gateway": {
+            "port": PORT,
+            "instances": store.gateways,
+            "placement": {
+                **placement(ceph),
+                "podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [term]},
+            },
+            "priorityClassName": "system-cluster-critical",
+            "resources": GATEWAY,
+        },
+    }
+
+
+def bucket_class(space: str, store: str, at: tuple[str, ...]) -> Resource:
+    """Return the class of a store's buckets: a bucket and its data outlive the claim on it."""
+    said = {"objectStoreName": store, "objectStoreNamespace": space}
+    fields = {"provisioner": f"{space}.ceph.rook.io/bucket", "parameters": said, "reclaimPolicy": "Retain"}
+    return Resource("storage.k8s.io/v1", "StorageClass", class_name(store), at, fields=fields)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from trainyard.render.parts import buckets, mounts, security, storage, tracking
+from trainyard.render.parts import buckets, ceph_buckets, mounts, security, storage, tracking
 from trainyard.render.sizing import RoleSize, resources
 from trainyard.specs import Pool
 from trainyard.specs.run import Run
@@ -82,7 +82,8 @@ def environment(run: Run, size: RoleSize, process: Process) -> list[dict[str, An
     }
     role = run.job.roles.get(size.name)
     values = {**derived, **process.env, **run.job.env, **(role.env if role else {})}
-    named = {**(tracking.secrets(run) if process.contract else {}), **run.job.secrets}
+    given = {**tracking.secrets(run), **ceph_buckets.secrets(run)} if process.contract else {}
+    named = {**given, **run.job.secrets}
     elsewhere = {*process.fields, *named, *process.injected}
     plain: list[dict[str, Any]] = [
         {"name": name, "value": value} for name, value in values.items() if name not in elsewhere

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from trainyard.render.parts import buckets, tracking
+from trainyard.render.parts import buckets, ceph_buckets, tracking
 from trainyard.render.sizing import Sized, Sizing, checking, flushing
 from trainyard.render.sizing.saving import save
 from trainyard.specs.run import Run
@@ -46,7 +46,7 @@ def environment(run: Run, sizing: Sizing, *, launcher: str, own_end: int) -> dic
             why = f"{flushing.KEPT} on the local disk; checkpoint.keep is for the volume"
             found[KEEP] = Sized(str(flushing.KEPT), why)
     found[GRACE] = Sized(str(seconds.value), seconds.origin)
-    return {**found, **tracking.environment(run), **buckets.environment(run)}
+    return {**found, **tracking.environment(run), **buckets.environment(run), **ceph_buckets.environment(run)}
 
 
 def saving_seconds(run: Run, grace: int, *, launcher: str, own_end: int) -> Sized[int]:
@@ -77,7 +77,8 @@ def reserved_variables(run: Run) -> frozenset[str]:
     of_checkpoint = (DIR, EVERY, KEEP) if run.job.checkpoint else ()
     of_hangs = (HEARTBEAT,) if run.job.hang_minutes else ()
     of_check = (checking.NODE,) if run.job.check else ()
-    known = (*of_checkpoint, *of_check, *of_hangs, *array, *tracking.reserved(run), *buckets.reserved(run))
+    of_buckets = (*buckets.reserved(run), *ceph_buckets.reserved(run))
+    known = (*of_checkpoint, *of_check, *of_hangs, *array, *tracking.reserved(run), *of_buckets)
     return frozenset({*OF_RUN, GRACE, *known})
 
 

@@ -13,7 +13,7 @@ from trainyard.base.labels import NETWORKS, OURS, ULIMITS
 from trainyard.base.manifests import Identity, identity_of
 from trainyard.base.system.once import once
 from trainyard.render.kinds import Kind, available, companions
-from trainyard.render.parts import buckets, gang, network
+from trainyard.render.parts import buckets, ceph_buckets, gang, network
 from trainyard.render.sizing import nvlink
 from trainyard.render.sizing.base import Attached
 from trainyard.render.sizing.fabrics import Share, fabric_type
@@ -80,7 +80,7 @@ def of(
         "queues": sorted(key for key, queue in cluster.queues.items() if name in queue.teams),
         "priorities": team.priorities or tuple(cluster.priorities),
         "accounts": sorted(accounts_on(cluster, name, team)),
-        "secrets": sorted(team.secrets),
+        "secrets": sorted({*team.secrets, *ceph_buckets.claim_names(cluster, name)}),
         "configmaps": sorted({*team.config_maps, "kube-root-ca.crt"}),
         "claims": sorted({*claims(cluster_name, cluster, team), *of_buckets(cluster, name)}),
         "scratch": sorted(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, StrictInt, StrictStr, model_validator
@@ -73,6 +74,28 @@ class CephPool(Spec):
     """Part that may fail with one copy: a `host`, `rack` or `zone`."""
 
 
+class CephBucket(Spec):
+    """A bucket of an object store, which Rook makes for one team; its keys are a Secret in the team's namespace."""
+
+    team: Name
+    """Team whose jobs read and write it."""
+    size: Room
+    """Bytes that it may hold; beyond them writes are refused."""
+
+
+class CephObjectStore(CephPool):
+    """An object store that speaks S3, and its buckets."""
+
+    replicas: Copies = 3
+    """Copies of all objects, each in another failure domain."""
+    failure_domain: Domain = "host"
+    """Part that may fail with one copy: a `host`, `rack` or `zone`."""
+    gateways: Count = 2
+    """Number of pods that serve it."""
+    buckets: dict[Name, CephBucket] = {}
+    """Buckets, by the name that jobs use."""
+
+
 class Ceph(Spec):
     """A Ceph cluster by Rook on nodes of the cluster; nothing here deletes it or its data."""
 
@@ -88,3 +111,10 @@ class Ceph(Spec):
     """File systems, by the name that a class gives as `fsName`."""
     pools: dict[Name, CephPool] = {}
     """Pools of block devices, by the name that a class gives as `pool`."""
+    object_stores: dict[Name, CephObjectStore] = {}
+    """Object stores with their buckets, by name."""
+
+    def buckets(self) -> Iterator[tuple[str, str, CephBucket]]:
+        """Yield the name of a store, and the name and fields of each of its buckets."""
+        for store, found in self.object_stores.items():
+            yield from ((store, name, bucket) for name, bucket in found.buckets.items())

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from trainyard.base.documents import Path
 from trainyard.base.findings import Finding, Severity, did_you_mean
+from trainyard.base.quantities import Quantity
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.subjects import CLUSTER
+from trainyard.render.parts.ceph_buckets import bucket_name, class_name
 from trainyard.render.prerequisites.ceph import KINDS, ROOK, declared
 from trainyard.specs import Cluster
-from trainyard.specs.models.ceph import Ceph
+from trainyard.specs.models.buckets import name_error
+from trainyard.specs.models.ceph import Ceph, CephPool
 from trainyard.specs.models.storage import Storage
 from trainyard.specs.sources import Source
 
@@ -57,6 +60,21 @@ DISKS = Rule(
     fix="name a storage with binding: WaitForFirstConsumer and access: ReadWriteOnce",
     source="rook/rook v1.20.6 Documentation/CRDs/Cluster/pvc-cluster.md",
 )
+BUCKETS = Rule(
+    id="ceph-buckets",
+    title="Each bucket of Ceph has a team of the cluster and a name of its own.",
+    why="jobs find a bucket by its name, and Rook makes it in the namespace of the team",
+    fix="name a team that a queue admits, or rename the bucket",
+    source="docs/buckets.md; rook/rook v1.20.6 pkg/operator/ceph/object/bucket/provisioner.go",
+)
+ROOM = Rule(
+    id="ceph-room",
+    title="The buckets of Ceph fit on its volumes.",
+    why="when its volumes are full, Ceph stops writes of everybody, file systems and databases too",
+    fix="lower size of buckets, or raise count or size of ceph.disks; waive this if buckets stay emptier",
+    source="ceph/ceph doc/rados/configuration/mon-config-ref.rst, mon_osd_full_ratio",
+    severity=Severity.WARNING,
+)
 BESIDE = Rule(
     id="ceph-nodes",
     title="Ceph runs on nodes without jobs.",
@@ -79,6 +97,8 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
     yield from check_quorum(ceph, source)
     yield from check_copies(ceph, source)
     yield from check_disks(cluster, ceph, source)
+    yield from check_buckets(cluster, ceph, source)
+    yield from check_room(ceph, source)
     yield from check_nodes(cluster, ceph, source)
     for name, storage in cluster.storage.items():
         yield from check_names(cluster, name, storage, source)
@@ -98,7 +118,8 @@ def check_quorum(ceph: Ceph, source: Source) -> Iterator[Finding]:
 
 def check_copies(ceph: Ceph, source: Source) -> Iterator[Finding]:
     """Yield more copies than there are failure domains or volumes, and fewer than survive a loss."""
-    groups = {"filesystems": ceph.filesystems, "pools": ceph.pools}
+    groups: dict[str, Mapping[str, CephPool]]
+    groups = {"filesystems": ceph.filesystems, "pools": ceph.pools, "objectStores": ceph.object_stores}
     for field, name, pool in ((field, name, pool) for field, pools in groups.items() for name, pool in pools.items()):
         at: Path = ("ceph", field, name)
         there = ceph.nodes.domains(pool.failure_domain)
@@ -132,6 +153,44 @@ def check_disks(cluster: Cluster, ceph: Ceph, source: Source) -> Iterator[Findin
     elif storage.binding != "WaitForFirstConsumer":
         message = f"storage {wanted!r} binds claims before the pod has a node; set binding: WaitForFirstConsumer"
         yield DISKS.at(source, at, message)
+
+
+def check_buckets(cluster: Cluster, ceph: Ceph, source: Source) -> Iterator[Finding]:
+    """Yield buckets of no team or under a name that is taken or too long, and classes that a storage has already."""
+    seen = dict.fromkeys(cluster.object_storage.buckets if cluster.object_storage else (), "objectStorage")
+    for store, found in ceph.object_stores.items():
+        at: Path = ("ceph", "objectStores", store)
+        if class_name(store) in cluster.storage:
+            message = f"storage {class_name(store)!r} has the name of the store's class of buckets; rename one"
+            yield BUCKETS.at(source, at, message, key=True)
+        if found.gateways == 1:
+            message = "gateways is 1, so the store stops with that pod's node; use 2"
+            yield SURVIVES.at(source, (*at, "gateways"), message)
+        for name, bucket in found.buckets.items():
+            place: Path = (*at, "buckets", name)
+            if bucket.team not in cluster.teams():
+                message = f"no queue admits team {bucket.team!r}; {did_you_mean(bucket.team, cluster.teams())}"
+                yield BUCKETS.at(source, (*place, "team"), message)
+            other = seen.setdefault(name, store)
+            wrong = name_error("s3", bucket_name(bucket.team, name))
+            if other != store:
+                message = f"bucket {name!r} is in {other!r} already; rename one, as jobs name no store"
+                yield BUCKETS.at(source, place, message, key=True)
+            elif wrong is not None:
+                message = f"the name {bucket_name(bucket.team, name)[:40]!r} {wrong}; use a shorter name"
+                yield BUCKETS.at(source, place, message, key=True)
+
+
+def check_room(ceph: Ceph, source: Source) -> Iterator[Finding]:
+    """Yield buckets that together are larger than volumes of a known size; raw devices have any."""
+    if ceph.disks.size is None or ceph.disks.count is None:
+        return
+    there, taken = Quantity.parse(ceph.disks.size) * ceph.disks.count, Quantity.parse("0Gi")
+    for store, _, bucket in ceph.buckets():
+        taken += Quantity.parse(bucket.size) * ceph.object_stores[store].replicas
+    if there < taken:
+        message = f"buckets take {taken} with their copies, but ceph.disks has {there}; lower size"
+        yield ROOM.at(source, ("ceph", "objectStores"), message, key=True)
 
 
 def check_nodes(cluster: Cluster, ceph: Ceph, source: Source) -> Iterator[Finding]:

@@ -13,6 +13,7 @@ from trainyard.judge.preflight.subjects import PLACED, RESOLVED, OneJob
 from trainyard.render.clusters.buckets import DRIVERS
 from trainyard.render.kinds import Resolved
 from trainyard.render.launchers.own_roles import named_variables
+from trainyard.render.parts import ceph_buckets
 from trainyard.render.parts.buckets import environment, mounted, of_provider, used
 from trainyard.specs import Cluster, Job, Team
 from trainyard.specs.accounts import BUCKETS
@@ -82,12 +83,13 @@ def check(one: OneJob, team: Team, cluster: Cluster) -> Iterator[Finding]:
     del team
     file, job = one.file, one.file.job
     store = cluster.object_storage
-    known = store.of_team(file.team) if store is not None else {}
+    ours = ceph_buckets.of_team(cluster, file.team)
+    known = {**(store.of_team(file.team) if store is not None else {}), **dict.fromkeys(ours)}
     seen: dict[str, int] = {}
     for index, use in enumerate(job.buckets):
         place: Path = ("buckets", index)
         bucket = known.get(use.bucket)
-        if bucket is None:
+        if use.bucket not in known:
             hint = did_you_mean(use.bucket, known) if known else "add it to objectStorage of the cluster"
             message = f"cluster {job.cluster!r} has no bucket {use.bucket!r} for team {file.team!r}; {hint}"
             yield UNKNOWN.at(file.source, (*place, "bucket"), message)
@@ -95,8 +97,11 @@ def check(one: OneJob, team: Team, cluster: Cluster) -> Iterator[Finding]:
         if seen.setdefault(use.bucket, index) != index:
             message = f"bucket {use.bucket!r} is listed twice; mount it once, at one mountPath"
             yield UNKNOWN.at(file.source, (*place, "bucket"), message)
-        yield from check_use(one, use, bucket, place, file.team)
-    if job.buckets and job.service_account not in {None, BUCKETS}:
+        if bucket is None:
+            yield from check_ceph(one, use, index)
+        else:
+            yield from check_use(one, use, bucket, place, file.team)
+    if any(use.bucket not in ours for use in job.buckets) and job.service_account not in {None, BUCKETS}:
         message = f"serviceAccount is {job.service_account!r}, but buckets come by account {BUCKETS!r}; remove it"
         yield UNKNOWN.at(file.source, ("serviceAccount",), message)
 
@@ -109,6 +114,18 @@ def check_use(one: OneJob, use: BucketUse, bucket: Bucket, place: Path, team: st
     elif not use.read_only and bucket.teams[team] == "read":
         message = f"team {team!r} only reads bucket {use.bucket!r}; remove readOnly, or give it write there"
         yield UNKNOWN.at(one.file.source, (*place, "readOnly"), message)
+
+
+def check_ceph(one: OneJob, use: BucketUse, index: int) -> Iterator[Finding]:
+    """Yield a mount of a bucket of Ceph, and a bucket for which the pods would have the keys of another."""
+    place: Path = ("buckets", index)
+    if use.mount_path is not None:
+        message = f"bucket {use.bucket!r} is in Ceph, which no driver mounts; remove mountPath and use a client of S3"
+        yield UNKNOWN.at(one.file.source, (*place, "mountPath"), message)
+    first = next((other for other in one.file.job.buckets if other.mount_path is None), use)
+    if first.bucket != use.bucket:
+        message = f"pods have the keys of one bucket, here of {first.bucket!r}, which open no other; remove one"
+        yield CLIENT.at(one.file.source, (*place, "bucket"), message)
 
 
 @PLACED.check()

@@ -12,6 +12,7 @@ from trainyard.judge.preflight.job.commands import texts
 from trainyard.judge.preflight.jobs import is_known
 from trainyard.judge.preflight.subjects import JOB, OneJob
 from trainyard.render.launchers import launchers
+from trainyard.render.parts import ceph_buckets
 from trainyard.render.parts.buckets import used
 from trainyard.render.sizing.restarts import MONTH
 from trainyard.specs import Job
@@ -84,8 +85,10 @@ def saves(job: Job) -> bool:
 
 
 def writes_bucket(run: Run) -> bool:
-    """Say whether a run uses a bucket that its team may write to."""
-    return any(bucket.teams.get(run.team_name) == "write" for _, bucket in used(run))
+    """Say whether a run uses a bucket that its team may write to; those of Ceph it always may."""
+    return ceph_buckets.opened(run) is not None or any(
+        bucket.teams.get(run.team_name) == "write" for _, bucket in used(run)
+    )
 
 
 def ephemeral(volume: Mapping[str, Any]) -> bool:
