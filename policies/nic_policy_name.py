@@ -1,7 +1,7 @@
 """A NicClusterPolicy has the one name that the network operator reads.
 
-Why: The operator marks any other as ignored, so no driver and no device plugin is installed, and no event tells.
-Fix: name it nic-cluster-policy.
+Why: The operator ignores any other. No driver and no device plugin is installed, and no event shows it.
+Fix: name the NicClusterPolicy nic-cluster-policy.
 Source: Mellanox/network-operator v26.4.1 controllers/nicclusterpolicy_controller.go handleUnsupportedInstance
 """
 

@@ -1,7 +1,7 @@
 """A pod has no gate that nothing opens.
 
-Why: The scheduler leaves a pod alone while it has a gate, and a pod with a readiness gate is not ready before a
- controller says so. Kueue evicts jobs whose pods do not become ready, if it waits for them.
+Why: The scheduler does not place a pod that has a gate. A pod with a readiness gate is not ready before a controller
+ sets its condition. Kueue evicts jobs whose pods do not become ready, if it waits for them.
 Fix: remove schedulingGates or readinessGates; Kueue adds and removes its own gates.
 Source: kubernetes v1.35 pkg/scheduler/framework/plugins/schedulinggates/scheduling_gates.go,
  pkg/kubelet/status/generate.go GeneratePodReadyCondition
