@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trainyard.checks import Place, Problem, Severity, World
+from trainyard.checks import Place, Problem, Severity, World, is_gpu
 
 SEVERITY = Severity.WARNING
 
@@ -34,7 +34,7 @@ def check(world: World) -> Iterator[Problem]:
             place = Place(job.manifest, (*path, "image"))
             if AMD in asked and cuda and not rocm:
                 yield Problem(place, "the image's name says CUDA, but the container has AMD GPUs; use one for ROCm")
-            elif any(name.startswith(NVIDIA) for name in asked) and rocm and not cuda:
+            elif any(name.startswith(NVIDIA) and is_gpu(name) for name in asked) and rocm and not cuda:
                 yield Problem(place, "the image's name says ROCm, but the container has NVIDIA GPUs; use one for CUDA")
 
 

@@ -1,7 +1,8 @@
 """The name of a LeaderWorkerSet leaves room for what its pods' labels add.
 
 Why: The workers of group 0 are a StatefulSet <name>-0, whose revision is a label of its pods: a dash and ten
- characters more, 63 in all. With a longer name the API server refuses the pods, and only the StatefulSet's events tell.
+ characters more, 63 in all. With a longer name the API server refuses the pods, and only events of the StatefulSet
+ show it.
 Fix: shorten the name to 50 characters, or to 49 with more than ten groups.
 Source: lws v0.9.0 pkg/controllers/pod_controller.go; kubernetes v1.35 pkg/controller/statefulset/stateful_set_utils.go
  setPodRevision, pkg/controller/history/controller_history.go HashControllerRevision

@@ -20,6 +20,14 @@ KNOWN = {
 }
 """Names that operators and distributions give."""
 
+GPUS = ("nvidia.com/gpu", "amd.com/gpu")
+WRONG_GPUS = {
+    **dict.fromkeys(("nvidia.com/gpus", "nvidia/gpu", "nvdia.com/gpu", "nvidia.com/GPU", "nvidia.com/cuda"), GPUS[0]),
+    **dict.fromkeys(("amd.com/gpus", "amd/gpu", "amd.com/GPU", "amd.com/rocm"), GPUS[1]),
+    **dict.fromkeys(("alpha.kubernetes.io/nvidia-gpu", "nvidia.com/gpu.count", "nvidia.com/gpu.product"), GPUS[0]),
+}
+"""Resources that no device plugin has, each with the one that was meant; the last are labels, and a name of 2017."""
+
 PRODUCT = "nvidia.com/gpu.product"
 
 SOLD = {
@@ -43,15 +51,28 @@ def check(world: World) -> Iterator[Problem]:
     for job in world.workloads():
         for pods in job.pod_sets():
             yield from misspelt(pods)
+    for job in world.of("Job", group="batch.volcano.sh"):
+        name = job.get("spec", "schedulerName")
+        if isinstance(name, str) and (near := near_of("schedulerName", name)):
+            message = f"schedulerName is {name!r}, which nothing known has; did you mean {near!r}?"
+            yield Problem(Place(job, ("spec", "schedulerName")), message)
+
+
+def near_of(field: str, name: str) -> str | None:
+    """Return the known name that is nearly this one; None where it is known, or like none."""
+    return None if name in KNOWN[field] else next(iter(get_close_matches(name, KNOWN[field], 1, 0.85)), None)
 
 
 def misspelt(pods: Pods) -> Iterator[Problem]:
     """Yield names that nearly are known ones, and GPUs that have another name."""
-    for field, known in KNOWN.items():
+    for field in KNOWN:
         name = pods.spec.get(field)
-        if isinstance(name, str) and name not in known and (near := get_close_matches(name, known, 1, 0.85)):
-            message = f"{field} is {name!r}, which nothing known has; did you mean {near[0]!r}?"
+        if isinstance(name, str) and (near := near_of(field, name)):
+            message = f"{field} is {name!r}, which nothing known has; did you mean {near!r}?"
             yield Problem(pods.place("spec", field), message)
+    for place, resource, _ in pods.limits():
+        if meant := WRONG_GPUS.get(resource):
+            yield Problem(place, f"no device plugin has {resource!r}; did you mean {meant!r}?")
     for path, value in wanted_products(pods):
         if value.removesuffix("-SHARED") in SOLD:
             yield Problem(

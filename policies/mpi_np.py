@@ -62,8 +62,9 @@ def too_many(words: list[tuple[Place, str]], workers: int, slots: int) -> Iterat
     if starts is None or any(word.upper().endswith("OVERSUBSCRIBE") or word in PLACES_RANKS for _, word in words):
         return
     for (_, option), (place, number) in zip(words[starts:], words[starts + 1 :], strict=False):
-        if option in NUMBER and (ranks := whole_number(number)) is not None:
-            if ranks > workers * slots:
+        if option in NUMBER:  # the first is mpirun's: nccl-tests have an option -n of their own
+            ranks = whole_number(number)
+            if ranks is not None and ranks > workers * slots:
                 message = (
                     f"{option} is {number}, but the workers have {workers * slots} slots ({workers} × {slots})"
                     f"; remove {option}"

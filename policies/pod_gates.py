@@ -1,8 +1,10 @@
-"""A pod has no scheduling gate that nothing removes.
+"""A pod has no gate that nothing opens.
 
-Why: The scheduler leaves a pod alone while it has a gate. A job's pods wait for ever, with the quota they were given.
-Fix: remove schedulingGates; Kueue adds and removes its own gates.
-Source: kubernetes v1.35 pkg/scheduler/framework/plugins/schedulinggates/scheduling_gates.go
+Why: The scheduler does not place a pod that has a gate. A pod with a readiness gate is not ready before a controller
+ sets its condition. Kueue evicts jobs whose pods do not become ready, if it waits for them.
+Fix: remove schedulingGates or readinessGates; Kueue adds and removes its own gates.
+Source: kubernetes v1.35 pkg/scheduler/framework/plugins/schedulinggates/scheduling_gates.go,
+ pkg/kubelet/status/generate.go GeneratePodReadyCondition
 """
 
 from collections.abc import Iterator
@@ -24,3 +26,8 @@ def check(world: World) -> Iterator[Problem]:
                 if isinstance(name, str) and not name.startswith(OF_KUEUE):
                     message = f"pods wait for gate {name!r}, which nothing on this cluster removes; remove it"
                     yield Problem(pods.place("spec", "schedulingGates", index, "name"), message)
+            conditions = pods.spec.get("readinessGates")
+            for index, gate in enumerate(conditions if isinstance(conditions, list) else ()):
+                if isinstance(name := mapping(gate).get("conditionType"), str):
+                    message = f"pods are never ready: nothing on this cluster sets condition {name!r}; remove it"
+                    yield Problem(pods.place("spec", "readinessGates", index, "conditionType"), message)

@@ -1,7 +1,7 @@
 """Objects that the pods of a job name exist on the cluster that is described here.
 
-Why: Without its service account, RuntimeClass or PriorityClass no pod is made, and without a claim, a Secret, a
- ConfigMap or a network no container starts. Kueue admits the job all the same, and its GPUs wait with it.
+Why: Without its service account, RuntimeClass or PriorityClass no pod is made. Without a claim, a Secret, a ConfigMap
+ or a network no container starts. Kueue admits the job all the same, and its GPUs wait with it.
 Fix: correct the name, or add the object to platform/extra, or to the team's file.
 Source: kubernetes v1.35 plugin/pkg/admission/serviceaccount/admission.go, pkg/kubelet/volumemanager,
  plugin/pkg/admission/{runtimeclass,priority}/admission.go; kueue v0.19.2 pkg/controller/jobframework/reconciler.go;

@@ -61,12 +61,12 @@ def faults(value: str) -> Iterator[str]:
         near = difflib.get_close_matches(name.lower(), OPTIONS, n=1, cutoff=NEAR)
         if name not in OPTIONS and near:
             yield f"option {name!r}; did you mean {near[0]!r}?"
-        elif wrong := fault_of(name, option.partition(":")[2]):
+        elif wrong := value_fault(name, option.partition(":")[2]):
             yield wrong
 
 
-def fault_of(name: str, value: str) -> str:
-    """Return what is wrong with the value of an option, in words; empty where it may be right."""
+def value_fault(name: str, value: str) -> str:
+    """Return the fault of an option's value, in words; empty where it may be right."""
     if name in FLAGS and value not in ("True", "False"):
         meant = {"true": "True", "1": "True", "on": "True"}.get(value.lower(), "False") if value else "True"
         return f"{value!r} as {name}; write {meant}"

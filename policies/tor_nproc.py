@@ -8,10 +8,16 @@ Source: pytorch v2.9 torch/distributed/run.py; NCCL 2.30 src/init.cc; training-o
 """
 
 from collections.abc import Iterator
+from difflib import get_close_matches
 
 from trainyard.checks import Place, Problem, Severity, TrainingJob, World, gpus_of, launched, whole_number
 
 OPTION = "--nproc-per-node"
+
+COUNTED = ("auto", "cpu", "gpu", "xpu")
+"""Words for the number that torchrun counts itself; it ends with an error at another."""
+
+NEAR = 0.8
 
 OF_JOB = {"PyTorchJob": ("spec", "nprocPerNode"), "TrainJob": ("spec", "trainer", "numProcPerNode")}
 """Where a job names the processes of a node."""
@@ -47,6 +53,9 @@ def compare(launcher: str, written: tuple[Place, str], gpus: int) -> Iterator[Pr
     """Yield a number of processes that is not that of the container's GPUs."""
     place, processes = written[0], whole_number(written[1])
     if processes is None:
+        near = get_close_matches(written[1].lower(), COUNTED, 1, NEAR)
+        if near and written[1] not in COUNTED and not launcher.startswith("accelerate"):
+            yield Problem(place, f"{launcher} does not know {written[1]!r} processes; did you mean {near[0]!r}?")
         return
     hint = "count those of all nodes" if launcher.startswith("accelerate") else f"use {gpus}"
     count = "1 process" if processes == 1 else f"{processes} processes"

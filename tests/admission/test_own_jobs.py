@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from make import dump, write_repository
+from trainyard.base.system.unforeseen import TRACEBACK
 from trainyard.judge.admission.own_jobs import findings
 from trainyard.judge.preflight import check_repository
 
@@ -133,3 +134,25 @@ def test_a_file_with_an_error_is_told_nothing_more(tmp_path):
     assert told.is_error
     assert not [*findings(specs, ["test"], [told])]
     assert not [*findings(specs, ["test"], without=["platform/extra/test/teams/nlp/large.yaml"])]
+
+
+def test_a_fault_of_ours_is_told_and_not_hidden_as_a_wrong_object(tmp_path, monkeypatch):
+    """What stops Trainyard is silent for an object that the API server refuses, and an error at any other."""
+    root = write_repository(tmp_path)
+    folder = root / "platform/extra/test/teams/nlp"
+    folder.mkdir(parents=True)
+    wrong = job()
+    pods(wrong).update(containers=5)
+    (folder / "wrong.yaml").write_text(dump(wrong))
+    (folder / "right.yaml").write_text(dump(job()))
+    specs = check_repository(root).specs
+
+    def stop(*_: object) -> None:
+        raise TypeError("no such amount")
+
+    monkeypatch.delenv(TRACEBACK, raising=False)
+    monkeypatch.setattr("trainyard.judge.admission.job_workloads.bid", stop)
+    (told,) = findings(specs, ["test"])
+    assert told.is_error
+    assert told.location.file.endswith("right.yaml")
+    assert "TypeError: no such amount" in told.message

@@ -175,7 +175,15 @@ WRONG = {
         "format 'yaml' does not exist; there are: json, text",
     ),
     "a format of verdicts": (("admit", "-o", "yml"), "format 'yml' does not exist; there are: json, text"),
-    "a job left out": (("explain",), "missing argument 'job'"),
+    "a job left out": (("explain",), "missing argument 'job', as in: trainyard explain nlp/llama3-8b"),
+    "a folder left out": (
+        ("init",),
+        "missing argument 'folder', as in: trainyard init training --wheel trainyard_gitops-0.1.0-py3-none-any.whl",
+    ),
+    "Kubernetes as an operator": (
+        ("validate", "--with", "kubernetes=1.34", "x.yaml"),
+        "--with 'kubernetes=1.34' is not an operator; write --kubernetes 1.34",
+    ),
 }
 
 

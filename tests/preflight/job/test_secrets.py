@@ -108,6 +108,11 @@ MOUNTED = {
         {},
         ["mountPath is '/', which would hide the image; use a folder"],
     ),
+    "a folder of the image by a way around": (
+        {"secret": "tokens", "mountPath": "/data/../etc/"},
+        {},
+        ["mountPath is '/etc', a folder of the image or the kernel; use one such as /data"],
+    ),
     "a volume by a name of ours": (
         {"volume": "mount-0", "mountPath": "/a"},
         {"volumes": [{"name": "mount-0", "emptyDir": {}}]},

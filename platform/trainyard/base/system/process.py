@@ -48,6 +48,8 @@ def run(
         raise ToolError(f"{command[0]} is not installed or not on the PATH") from error
     except subprocess.TimeoutExpired as error:
         raise ToolError(f"{command[0]} did not finish within {timeout_seconds:g} seconds") from error
+    except NotADirectoryError as error:
+        raise ToolError(f"{cwd} is not a folder; name the folder of the repository") from error
     except OSError as error:
         raise ToolError(f"{command[0]} cannot be started: {error.strerror}") from error
     return Completed(done.returncode, done.stdout, done.stderr)

@@ -145,7 +145,7 @@ def words(error: Exception) -> str:
     if extra := EXTRA.match(message):
         context: Any = getattr(error, "ctx", None)
         return f"argument {extra[1]!r} is one too many; see `{context.command_path} --help`"
-    message = message.replace(". Did ", "; did ").replace("(Possible ", "(possible ")
+    message = message.removeprefix("Invalid value: ").replace(". Did ", "; did ").replace("(Possible ", "(possible ")
     return (message[:1].lower() + message[1:]).rstrip(".") + hint(error)
 
 
@@ -154,8 +154,16 @@ def hint(error: Exception) -> str:
     context: Any = getattr(error, "ctx", None)
     if type(error).__name__ == "NoSuchOption" and context.command_path == "trainyard":
         return "; options stand behind the command, as in `trainyard admit --format json`"
+    if type(error).__name__ == "MissingParameter" and (shown := example(context)):
+        return f", as in: {shown}"
     is_unlike_any = "No such command" in str(error) and "Did you mean" not in str(error)
     return f"; `{context.command_path} --help` lists them" if is_unlike_any else ""
+
+
+def example(context: Any) -> str:
+    """Return the first example of a command's help; empty where it has none."""
+    lines: list[str] = (getattr(getattr(context, "command", None), "epilog", None) or "").splitlines()
+    return next((line.strip() for line in lines if line.startswith(f"  {context.command_path}")), "")
 
 
 def hold(arguments: Sequence[str]) -> None:

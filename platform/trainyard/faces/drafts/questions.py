@@ -47,7 +47,8 @@ class Question:
         """Return the problem of an answer, None where it is right."""
         if self.choices and answer not in self.choices:
             hint = self.alike(answer) or did_you_mean(answer, self.choices, limit=len(self.choices))
-            return f"{self.name} {answer!r} does not exist; {hint}{self.choice_list(hint)}"
+            lack = "is not supported" if self.name == "kubernetes" else "does not exist"
+            return f"{self.name} {answer!r} {lack}; {hint}{self.choice_list(hint)}"
         return self.wrong(answer)
 
     def choice_list(self, hint: str) -> str:

@@ -7,13 +7,15 @@ Jobs without a queue are left to `kq-unqueued`.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from trainyard.base.errors import SpecError
-from trainyard.base.findings import Finding
+from trainyard.base.findings import Finding, Location
 from trainyard.base.labels import QUEUE
-from trainyard.base.manifests import mapping
+from trainyard.base.manifests import expand, mapping
+from trainyard.base.system.data import schemas_dir
+from trainyard.base.system.unforeseen import UNFORESEEN, judge_safely
 from trainyard.specs.sources import ExtraFile, Specs
 from trainyard.specs.tracked import on
 from trainyard.upstream.workloads import carrier_of
@@ -33,7 +35,7 @@ REFUSED = "TopologyAffinityError"
 ALIGNED = "request CPUs and memory on the NUMA nodes of the GPUs, as `trainyard explain` shows for jobs of this pool"
 
 MALFORMED = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
-"""What reading an object raises that no API server takes; its schema says what is wrong with it."""
+"""What reading an object raises that no API server takes; one that it takes is a fault of Trainyard."""
 
 NOT_MADE = "Kueue creates no Workload for it"
 """How a reason begins for which a job waits without a Workload (`job_workloads.bid`)."""
@@ -82,9 +84,33 @@ def of_cluster(specs: Specs, name: str, files: Iterable[ExtraFile]) -> Iterator[
     crowd = Crowd.of(where, Queue(()))
     for file in files:
         value = with_namespace(file.source.document.value if file.source.document else None, file.folder)
-        with suppress(*MALFORMED):
+        try:
             beside = [*where.classes, *of_team(specs, name, file.folder.removeprefix("teams/"))]
             yield from list(judged(file, bid(name_of(value), [value], beside, where), crowd))
+        except MALFORMED as error:
+            if not is_refused(specs, name, file):
+                yield judge_safely(partial(again, error), partial(unforeseen, file))
+
+
+def again(error: Exception) -> Finding:
+    """Raise an error once more, for whoever wants to see where it came from."""
+    raise error
+
+
+def unforeseen(file: ExtraFile, why: str) -> Finding:
+    """Return the finding at a job that stops Trainyard, though the API server takes it."""
+    return UNFORESEEN.at(file.source, (), f"Trainyard cannot check this job: {why}")
+
+
+def is_refused(specs: Specs, name: str, file: ExtraFile) -> bool:
+    """Say whether the cluster's API server refuses an object: then its own layers say what is wrong with it."""
+    from trainyard.judge.preflight.cluster.served import served_catalog
+    from trainyard.upstream.apiserver import Judge  # which takes long to import, for objects that nobody could read
+
+    kinds, _ = served_catalog(specs.clusters[name], schemas_dir(), lambda _: Location(""))
+    judge = Judge(kinds)
+    objects, odd = expand([file.source.document] if file.source.document else [])
+    return bool(odd) or any(finding.is_error for one in objects for finding in judge.judge(one).findings)
 
 
 def name_of(value: Object) -> str:

@@ -245,7 +245,8 @@ def assumed_releases(known: Catalog, *, kubernetes: str | None, projects: Mappin
     how = "" if kubernetes else ", the newest known"
     text = f"checked for Kubernetes {known.kubernetes}{how}"
     if projects is None:
-        return f"{text}, with the newest known release of {len(known.projects)} projects; choose others with --with"
+        newest = f"with the newest known release of {len(known.projects)} projects"
+        return f"{text}, {newest}; choose others with `trainyard validate --with`"
     from trainyard.specs.releases import foreign_hooks  # which takes longer to import than an object to judge
 
     named = ", ".join(f"{name} {release}" for name, release in sorted(known.projects.items()))

@@ -30,6 +30,8 @@ def parse_projects(given: Iterable[str] | None) -> dict[str, str] | None:
         release = TAG.sub("", tag, count=1)
         if not name or not RELEASE.fullmatch(release):
             raise TrainyardError(f"--with {entry!r} must be PROJECT=RELEASE, as in kueue=0.19.2")
+        if name.lower() in ("kubernetes", "k8s"):
+            raise TrainyardError(f"--with {entry!r} is not an operator; write --kubernetes {release}")
         if projects.setdefault(name, release) != release:
             raise TrainyardError(f"--with lists {name!r} twice, {projects[name]} and {release}; keep one")
     return projects

@@ -114,8 +114,8 @@ def check_mounts(one: OneJob) -> Iterator[Finding]:
         taken[DURABLE] = "checkpoint.flush"
     places: dict[str, Path] = {}
     for path, place in targets(file.job):
-        target = path.rstrip("/")
-        if not target:
+        target = posixpath.normpath(f"/{path.strip('/')}")  # as the kubelet and the runtime read '..'
+        if target == "/":
             yield MOUNT_PATH.at(file.source, place, "mountPath is '/', which would hide the image; use a folder")
         elif target in SYSTEM or target.startswith(PROC):
             message = f"mountPath is {target!r}, a folder of the image or the kernel; use one such as /data"

@@ -118,7 +118,9 @@ class Catalog:
         if (group, kind) in GONE:
             return f"kind {label!r} {GONE[group, kind]}"
         if of_group := set(self._groups.get(group, ())) or self.shelf.kinds(group):
-            return f"kind {label!r} does not exist here; {did_you_mean(kind, of_group)}"
+            near_kind = did_you_mean(kind, of_group)
+            if near_kind.startswith("did ") or not is_shared(group):
+                return f"kind {label!r} does not exist here; {near_kind}"
         for near in get_close_matches(group, self._groups, n=1, cutoff=NEAR):
             if meant := get_close_matches(kind, self._groups[near], n=1, cutoff=NEAR):
                 return f"kind {label!r} does not exist here; did you mean {meant[0]!r} of {near}?"
@@ -135,6 +137,11 @@ class Catalog:
         return sorted(
             {one_kind.api_version for one_kind in named if one_kind.group in near or (own and one_kind.typed)}
         )
+
+
+def is_shared(group: str) -> bool:
+    """Whether several projects have kinds in a group: Argo CD, Argo Workflows, Argo Rollouts and Argo Events do."""
+    return group == "argoproj.io"
 
 
 def is_beneath(group: str, other: str) -> bool:
