@@ -1,11 +1,13 @@
 """Objects that the pods of a job name exist on the cluster that is described here.
 
-Why: Without its service account, RuntimeClass or PriorityClass no pod is made. Without a claim, a Secret, a ConfigMap
- or a network no container starts. Kueue admits the job all the same, and its GPUs wait with it.
+Why: Without its service account, RuntimeClass or PriorityClass no pod is made. Without its PodGroup none gets a node.
+ Without a claim, a Secret, a ConfigMap or a network no container starts. Kueue admits the job all the same, and its
+ GPUs wait with it.
 Fix: correct the name, or add the object to platform/extra, or to the team's file.
 Source: kubernetes v1.35 plugin/pkg/admission/serviceaccount/admission.go, pkg/kubelet/volumemanager,
  plugin/pkg/admission/{runtimeclass,priority}/admission.go; kueue v0.19.2 pkg/controller/jobframework/reconciler.go;
- multus-cni v4.3.0 pkg/k8sclient/k8sclient.go; gpu-operator v26.3.3 controllers/object_controls.go
+ multus-cni v4.3.0 pkg/k8sclient/k8sclient.go; gpu-operator v26.3.3 controllers/object_controls.go; kubernetes v1.37.2
+ pkg/scheduler/framework/plugins/gangscheduling/gangscheduling.go
 """
 
 from collections.abc import Iterator
@@ -31,6 +33,7 @@ OF_EVERY_NAMESPACE = {"ServiceAccount": {"default"}, "ConfigMap": {"kube-root-ca
 
 GROUPS = {
     "NetworkAttachmentDefinition": "k8s.cni.cncf.io",
+    "PodGroup": "scheduling.k8s.io",
     "RuntimeClass": "node.k8s.io",
     "PriorityClass": "scheduling.k8s.io",
     "Workload": "kueue.x-k8s.io",
@@ -71,6 +74,18 @@ def of_job(job: TrainingJob) -> Iterator[tuple[str, str, Place]]:
             return
 
 
+def of_scheduler(pods: Pods) -> Iterator[tuple[str, str, Place]]:
+    """Yield the kind and name of each object without which the scheduler finds no node, and where it is named."""
+    claims = pods.spec.get("resourceClaims")
+    for index, claim in enumerate(claims if isinstance(claims, list) else ()):
+        if isinstance(name := mapping(claim).get("resourceClaimTemplateName"), str):
+            place = pods.place("spec", "resourceClaims", index, "resourceClaimTemplateName")
+            yield "ResourceClaimTemplate", name, place
+    group = mapping(pods.spec.get("schedulingGroup")).get("podGroupName")
+    if isinstance(group, str):
+        yield "PodGroup", group, pods.place("spec", "schedulingGroup", "podGroupName")
+
+
 def references(pods: Pods) -> Iterator[tuple[str, str, Place]]:
     """Yield the kind and name of each object without which pods do not start, and where it is named."""
     account = pods.spec.get("serviceAccountName")
@@ -79,11 +94,7 @@ def references(pods: Pods) -> Iterator[tuple[str, str, Place]]:
     for field, kind in (("runtimeClassName", "RuntimeClass"), ("priorityClassName", "PriorityClass")):
         if isinstance(name := pods.spec.get(field), str) and name:
             yield kind, name, pods.place("spec", field)
-    claims = pods.spec.get("resourceClaims")
-    for index, claim in enumerate(claims if isinstance(claims, list) else ()):
-        if isinstance(name := mapping(claim).get("resourceClaimTemplateName"), str):
-            place = pods.place("spec", "resourceClaims", index, "resourceClaimTemplateName")
-            yield "ResourceClaimTemplate", name, place
+    yield from of_scheduler(pods)
     volumes = pods.spec.get("volumes")
     for index, volume in enumerate(volumes if isinstance(volumes, list) else ()):
         claim, config = (mapping(mapping(volume).get(field)) for field in ("persistentVolumeClaim", "configMap"))

@@ -102,11 +102,14 @@ NOT_REQUIRED = {
 }
 """Fields that OpenAPI requires, for Go always writes them, and a kube-apiserver 1.35.4 accepts objects without."""
 
-GATED = {("scheduling.k8s.io", "v1beta1"): "GenericWorkload"}
+GATED = dict.fromkeys((("scheduling.k8s.io", "v1beta1"), ("scheduling.k8s.io", "v1alpha3")), "GenericWorkload")
 """Feature gates, off by default, without which a server does not serve a group's version.
 
 Such documents come from a server that was started with the gate and with `--runtime-config=<group>/<version>=true`.
 """
+
+GATED_KINDS = {("scheduling.k8s.io", "v1alpha3", "CompositePodGroup"): "CompositePodGroup"}
+"""The same of kinds that need a gate of their own."""
 
 OPEN = frozenset({"apiextensions.v1.CustomResourceSubresourceStatus", "meta.v1.FieldsV1", "runtime.RawExtension"})
 """Types without fields that may hold anything; any other such type is a choice that has nothing to say."""
@@ -187,7 +190,7 @@ def kinds(components: Mapping[str, Any], group: str, version: str) -> Iterator[D
                 status="status" in schema["properties"] and kind not in KEEP_STATUS,
                 scale=SCALE if kind in SCALABLE else None,
                 served=(group, version) not in GATED,
-                gate=GATED.get((group, version), ""),
+                gate=GATED_KINDS.get((group, version, kind), GATED.get((group, version), "")),
             )
 
 

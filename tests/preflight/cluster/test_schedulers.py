@@ -105,6 +105,22 @@ CASES: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
             )
         ],
     ),
+    "a gate without one of those that it needs": (
+        {"kubernetes": "1.37", "featureGates": ["DRAWorkloadResourceClaims"]},
+        [
+            (
+                "pairing/gate-needs",
+                "gate DRAWorkloadResourceClaims needs the gate GenericWorkload, which is off; add it to featureGates",
+            )
+        ],
+    ),
+    "gates with all that they need": (
+        {
+            "kubernetes": "1.37",
+            "featureGates": ["CompositePodGroup", "TopologyAwareWorkloadScheduling", "GenericWorkload"],
+        },
+        [],
+    ),
     "gangs that no scheduler of the release binds": (
         {"queues": {"research": RESEARCH}, "gang": "native", "featureGates": GATES},
         [

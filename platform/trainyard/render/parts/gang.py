@@ -7,13 +7,11 @@ Facts: scheduler-plugins v0.34.7 pkg/coscheduling, apis/scheduling/v1alpha1; its
 
 from __future__ import annotations
 
-from typing import get_args
-
 from trainyard.base.versions import minor
 from trainyard.render.parts.pods import BY_KUEUE, Placing
 from trainyard.render.sizing import WORKER, Sizing
 from trainyard.specs import Cluster, Pool
-from trainyard.specs.models.cluster import Gate
+from trainyard.specs.models.cluster import GANG_GATES
 from trainyard.specs.releases.facts import lookup
 from trainyard.specs.run import Run
 
@@ -51,7 +49,7 @@ def is_coscheduled(cluster: Cluster) -> bool:
 def is_native(cluster: Cluster) -> bool:
     """Whether kube-scheduler binds the gangs of plain Jobs on a cluster: its release knows them, its gates are on."""
     known = minor(cluster.kubernetes) >= NATIVE_SINCE
-    return cluster.gang == "native" and known and {*get_args(Gate)} <= {*cluster.feature_gates}
+    return cluster.gang == "native" and known and {*GANG_GATES} <= {*cluster.feature_gates}
 
 
 def native(run: Run, pods: int) -> dict[str, object]:

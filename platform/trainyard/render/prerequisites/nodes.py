@@ -67,9 +67,11 @@ def release(site: Site) -> Iterator[Prerequisite]:
             )
     if gates := site.cluster.feature_gates:
         on = ",".join(f"{gate}=true" for gate in gates)
+        versions = ("v1beta1", "v1alpha3") if "CompositePodGroup" in gates else ("v1beta1",)
+        served = ",".join(f"scheduling.k8s.io/{version}=true" for version in versions)
         yield Prerequisite(
             f"API server, controller manager and scheduler run with `--feature-gates={on}`, and the API server with "
-            "`--runtime-config=scheduling.k8s.io/v1beta1=true`",
+            f"`--runtime-config={served}`",
             "without them the API server leaves out what Jobs say of their gang, and pods start one by one",
             ("featureGates",),
             "set the flags in the control plane, or remove `gang` and the field",

@@ -57,8 +57,27 @@ class Cidrs(Spec):
 Gang = Literal["coscheduling", "native"]
 """Who binds the pods of a gang all at once or not at all, where the cluster has no topology by which Kueue would."""
 
-Gate = Literal["GenericWorkload", "WorkloadWithJob"]
-"""Feature gates of Kubernetes that are off by default, and by which rendered objects change."""
+Gate = Literal[
+    "GenericWorkload",
+    "WorkloadWithJob",
+    "CompositePodGroup",
+    "DRAWorkloadResourceClaims",
+    "PodGroupPreemptionPolicy",
+    "TopologyAwareWorkloadScheduling",
+]
+"""Feature gates of Kubernetes that are off by default, and by which objects are rendered or checked otherwise."""
+
+GANG_GATES: tuple[Gate, ...] = ("GenericWorkload", "WorkloadWithJob")
+"""Gates with which kube-scheduler binds the gangs of plain Jobs."""
+
+GATE_NEEDS: dict[Gate, tuple[Gate, ...]] = {
+    "WorkloadWithJob": ("GenericWorkload",),
+    "CompositePodGroup": ("GenericWorkload", "TopologyAwareWorkloadScheduling"),
+    "DRAWorkloadResourceClaims": ("GenericWorkload",),
+    "PodGroupPreemptionPolicy": ("GenericWorkload",),
+    "TopologyAwareWorkloadScheduling": ("GenericWorkload",),
+}
+"""Gates without which a gate cannot be on (kubernetes v1.37.2 pkg/features/kube_features.go)."""
 
 
 Role = Annotated[

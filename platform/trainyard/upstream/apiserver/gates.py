@@ -19,6 +19,10 @@ _KUBERNETES = "kubernetes/kubernetes v1.37.2 pkg/features/kube_features.go"
 KNOWN = {
     "GenericWorkload": _KUBERNETES,
     "WorkloadWithJob": _KUBERNETES,
+    "CompositePodGroup": _KUBERNETES,
+    "DRAWorkloadResourceClaims": _KUBERNETES,
+    "PodGroupPreemptionPolicy": _KUBERNETES,
+    "TopologyAwareWorkloadScheduling": _KUBERNETES,
     "ElasticJobSet": _JOBSET,
     "InPlaceRestart": _JOBSET,
     "RestartJob": _JOBSET,

@@ -34,6 +34,7 @@ DOUBTS = frozenset({resize.UNKNOWN.id, families.UNKNOWN.id})
 """Rules of what cannot be told, for what decides it is not at hand."""
 
 POLICY = ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy")
+SCHEDULING = "scheduling.k8s.io"
 
 
 DEPRECATED = Rule(
@@ -270,7 +271,7 @@ class Judge:
             for problem in core.check(value, kubernetes=kubernetes, old=old):
                 if not beneath(problem.path, refused):
                     yield self._finding(manifest, problem, "core")
-            yield from self._gangs(manifest, kind)
+            yield from self._gangs(manifest, kind, old)
             if (kind.group, kind.kind) == POLICY and not refused:
                 from trainyard.upstream.apiserver.admission.policies import typecheck
 
@@ -282,12 +283,15 @@ class Judge:
             for problem in walk.check(value, kind, kubernetes=kubernetes, old=old, rulebook=self.rulebook):
                 yield self._finding(manifest, problem, "cel")
 
-    def _gangs(self, manifest: Manifest, kind: Kind) -> Iterator[Finding]:
+    def _gangs(self, manifest: Manifest, kind: Kind, old: dict[str, Any] | None) -> Iterator[Finding]:
         """Look at gangs of kube-scheduler as they are written: the object as the server keeps it may have none."""
         gates = self.around.gates
-        for problem in gangs.check(
-            manifest.value, kind.group, kind.kind, kubernetes=self.catalog.kubernetes, gates=gates
-        ):
+        found = gangs.check(manifest.value, kind.group, kind.kind, kubernetes=self.catalog.kubernetes, gates=gates)
+        if kind.group == SCHEDULING and kind.kind != "PriorityClass":
+            from trainyard.upstream.apiserver.core import composites
+
+            found = composites.check(manifest.value, kind.kind, gates=gates, old=old)
+        for problem in found:
             severity = Severity.WARNING if problem.warns else Severity.ERROR
             yield self._finding(manifest, problem, "core", severity)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import get_args
 
 from trainyard.base.documents import Path
 from trainyard.base.findings import Finding, Severity
@@ -14,7 +13,7 @@ from trainyard.render.operators.kueue import Kueue, configuration
 from trainyard.render.operators.kueue_conflicts import CONFIGURATION
 from trainyard.render.parts.gang import NATIVE_SINCE
 from trainyard.specs import Cluster, Queue
-from trainyard.specs.models.cluster import Gate
+from trainyard.specs.models.cluster import GANG_GATES, GATE_NEEDS
 from trainyard.specs.releases.facts import lookup
 from trainyard.specs.sources import Source
 from trainyard.upstream.kueue.scope import IMPLYING, PODS
@@ -70,6 +69,14 @@ NATIVE = Rule(
     source="kubernetes v1.37.2 pkg/features/kube_features.go; pkg/api/job/util.go DropDisabledFields",
     layer="pairing",
 )
+NEEDED = Rule(
+    id="pairing/gate-needs",
+    title="Feature gates come with those that they need.",
+    why="API server, controller manager and scheduler do not start with a gate whose needed gates are off",
+    fix="turn the needed gate on, too, and name it in featureGates",
+    source="kubernetes v1.37.2 pkg/features/kube_features.go defaultKubernetesFeatureGateDependencies",
+    layer="pairing",
+)
 PLACED = Rule(
     id="to1-gang-placed",
     title="The cluster sets gang only where Kueue does not place pods already.",
@@ -120,13 +127,18 @@ def check_native(cluster: Cluster, source: Source) -> Iterator[Finding]:
     if cluster.feature_gates and not new:
         message = f"featureGates are of Kubernetes 1.{NATIVE_SINCE}, but kubernetes is {cluster.minor!r}; remove them"
         yield NATIVE.at(source, ("featureGates",), message, key=True)
+    for index, gate in enumerate(cluster.feature_gates if new else ()):
+        for needed in GATE_NEEDS.get(gate, ()):
+            if needed not in cluster.feature_gates:
+                message = f"gate {gate} needs the gate {needed}, which is off; add it to featureGates"
+                yield NEEDED.at(source, ("featureGates", index), message)
     if cluster.gang != "native":
         return
     if not new:
         message = f"gang 'native' needs Kubernetes 1.{NATIVE_SINCE}, but kubernetes is {cluster.minor!r}; remove gang"
         yield NATIVE.at(source, ("gang",), message, shared=[("kubernetes",)])
         return
-    for gate in get_args(Gate):
+    for gate in GANG_GATES:
         if gate not in cluster.feature_gates:
             message = f"gang 'native' needs the feature gate {gate}, which is off; add it to featureGates"
             yield NATIVE.at(source, ("gang",), message, shared=[("featureGates",)])

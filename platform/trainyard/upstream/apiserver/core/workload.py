@@ -30,7 +30,7 @@ def check(value: Object, *, kubernetes: str, old: Object | None = None) -> Itera
     spec, at = inner(value, "spec"), ("spec", "podGroupTemplates")
     yield from check_controller(child(spec, "controllerRef"))
     templates = each(spec, "podGroupTemplates")
-    if not templates:
+    if not templates and not spec.get("compositePodGroupTemplates"):
         yield GROUP.invalid(("spec",), None, "must specify podGroupTemplates")
     if count(spec, "podGroupTemplates") > MOST:
         yield GROUP.too_many(at, count(spec, "podGroupTemplates"), MOST)
