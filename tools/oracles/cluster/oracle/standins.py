@@ -91,16 +91,16 @@ class Standins:
         settings.mkdir(parents=True, exist_ok=True)
         for volume in deployment["spec"]["template"]["spec"].get("volumes", []):
             if name := volume.get("secret", {}).get("secretName"):
-                for key, value in self.data(deployment, "secrets", name).items():
+                for key, value in self.contents(deployment, "secrets", name).items():
                     keep(folder / key, base64.b64decode(value))
             if name := volume.get("configMap", {}).get("name"):
-                for key, value in self.data(deployment, "configmaps", name).items():
+                for key, value in self.contents(deployment, "configmaps", name).items():
                     keep(settings / key, value.encode())
         if operator in UNCERTIFIED:
             self.certify(operator, deployment)
 
-    def data(self, deployment: Object, plural: str, name: str) -> dict[str, str]:
-        """Return what a Secret or a ConfigMap beside a Deployment holds, nothing where it is not there yet."""
+    def contents(self, deployment: Object, plural: str, name: str) -> dict[str, str]:
+        """Return the data of a Secret or a ConfigMap beside a Deployment, nothing where it is not there yet."""
         answer = self.client.get(f"/api/v1/namespaces/{namespace_of(deployment)}/{plural}/{name}")
         return (answer.body.get("data") or {}) if answer.ok else {}
 
