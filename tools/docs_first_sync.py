@@ -102,8 +102,14 @@ their programs were not there. Where the cluster's file says that a Prometheus O
 namespace and its definitions.
 
 Argo CD 3.6.1 does the same as 3.2.6, but for one defect: a sync fails for good where a rule inside a map of a running
-job is ignored. On sirocco one MPIJob kept a PyTorchJob away. What is rendered for 3.6 has
-[another rule](argocd.md#releases-of-argo-cd)."""
+job is ignored. On sirocco one MPIJob kept a PyTorchJob away. From 3.6 on Trainyard renders
+[another rule](argocd.md#releases-of-argo-cd); once it was merged, the waiting sync ended by itself.
+
+Healthy is not all on sirocco. The training operator had started before Volcano's types were there, so its
+`PyTorchJob` had no pods until the operator [was restarted](volcano.md#on-a-new-cluster). A `VolcanoJob` ran to its end.
+
+Garnet was not tried: OpenShift serves types of its own, and its lifecycle manager installs the operators of GPUs and
+networks. Neither is among the programs here."""
 
 SIMULATED = """\
 ## What was real

@@ -128,10 +128,11 @@ def test_volcano_runs_jobs_to_their_end(repository: Repo, whole: Whole) -> None:
     put(repository, whole, "one")
     commit(repository, whole.name, "Add a job of Volcano's")
     wait(whole, "the first has ended", lambda: whole.end_pods(TEAM) or phase(whole, "one") == "Completed")
+    retire(repository, whole)
     allow(repository, whole, 16)
     for job in ("two", "three"):
         put(repository, whole, job)
-    commit(repository, whole.name, "Shrink the queue, and add two jobs")
+    commit(repository, whole.name, "Retire all jobs, shrink the queue, and add two jobs")
     jobs = ("two", "three")
     wait(whole, "one runs", lambda: sorted(phase(whole, job) for job in jobs) == ["Pending", "Running"])
     allow(repository, whole, 32)
@@ -142,6 +143,13 @@ def test_volcano_runs_jobs_to_their_end(repository: Repo, whole: Whole) -> None:
 def put(repository: Repo, whole: Whole, name: str) -> None:
     """Write a job."""
     (repository.root / f"jobs/{TEAM}/{name}.yaml").write_text(dump({"cluster": whole.name, **JOB}))
+
+
+def retire(repository: Repo, whole: Whole) -> None:
+    """Retire all jobs of the cluster that are there, which need a larger queue."""
+    for file in sorted((repository.root / f"jobs/{TEAM}").glob("*.yaml")):
+        if f"cluster: {whole.name}\n" in file.read_text():
+            edit(file, retired=True)
 
 
 def allow(repository: Repo, whole: Whole, gpus: int) -> None:
