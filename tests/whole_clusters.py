@@ -7,12 +7,15 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from admission.oracle import machines
+from argocd_site import RELEASE
 from conftest import ROOT
 from local_sources import turn_sources
+from oracles import paths
 from repo import Repo
 from trainyard.base.documents import dump, load
 from trainyard.judge.admission.site import site
@@ -23,6 +26,9 @@ SERVER = "https://kubernetes.default.svc"
 
 NODES = 4
 """Nodes of each pool at most: each DaemonSet has a pod on each."""
+
+LATER = "later"
+"""The object that is added to the runs of a team."""
 
 APPLICATIONS = ("argoproj.io", "v1alpha1", "argocd", "applications")
 
@@ -52,14 +58,19 @@ def copied(folder: Path, cluster: str) -> Repo:
     edit(folder / "platform/repository.yaml", repoURL=folder.as_uri())
     file = folder / f"platform/clusters/{cluster}.yaml"
     unnamed = {"name": None} if "\nbase:" in file.read_text("utf-8") else {}
-    edit(file, argocd={"version": "3.2.6", "destination": {"server": SERVER, **unnamed}})
+    edit(file, argocd={"version": RELEASE, "destination": {"server": SERVER, **unnamed}})
+    commit(repository, cluster, "Turn to what is here")
+    return repository
+
+
+def commit(repository: Repo, cluster: str, message: str) -> None:
+    """Render a copied repository, turn the sources of operators to what is here, and commit."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "platform"), "CI": ""}
     command = [sys.executable, "-m", "trainyard", "synth", "--quiet"]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=repository.root, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    turn_sources(folder, cluster)
-    repository.commit("Turn to what is here")
-    return repository
+    turn_sources(repository.root, cluster)
+    repository.commit(message)
 
 
 def edit(file: Path, **fields: Any) -> None:
@@ -84,6 +95,18 @@ class Whole:
             self.core.create_node(value)
             self.core.patch_node_status(value["metadata"]["name"], {"status": value["status"]})
 
+    def install_what_others_do(self) -> None:
+        """Make namespace and definitions of a Prometheus Operator where the cluster's file says that one is there."""
+        from kubernetes import client
+
+        monitoring = read_repository(self.root).specs.clusters[self.name].monitoring
+        if monitoring is None or monitoring.existing is None:
+            return
+        self.core.create_namespace({"metadata": {"name": monitoring.existing.namespace}})
+        extensions = client.ApiextensionsV1Api(self.core.api_client)
+        for file in sorted((paths.CRDS / "prometheus-operator").glob("*/*.yaml")):
+            extensions.create_custom_resource_definition(load(file.read_bytes(), file=file.name)[0][0].value)
+
     def _nodes(self) -> Iterator[Object]:
         where = site(read_repository(self.root).specs, self.name)
         seen: dict[str, int] = {}
@@ -103,6 +126,33 @@ class Whole:
             file = self.tree / f"argocd/{kind}.{self.name}-argocd.yaml"
             value = load(file.read_bytes(), file=file.name)[0][0].value
             self.custom.create_namespaced_custom_object(*APPLICATIONS[:3], f"{kind}s", value)
+
+    def add_to_runs(self, repository: Repo) -> list[str]:
+        """Commit one more object beside the runs of each team; return the teams."""
+        teams = [folder.name for folder in sorted((self.tree / "runs").iterdir()) if folder.is_dir()]
+        for team in teams:
+            metadata = {"name": LATER, "namespace": team}
+            value = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"later": "yes"}}
+            (self.tree / f"runs/{team}/configmap.{LATER}.yaml").write_text(dump(value))
+        repository.commit("Add something to the runs of all teams")
+        return teams
+
+    def has_added(self, team: str) -> bool:
+        """Whether that object is there."""
+        return LATER in {item.metadata.name for item in self.core.list_namespaced_config_map(team).items}
+
+    def end_pods(self, team: str) -> None:
+        """Let the programs of all running pods of a team end with 0."""
+        from kubernetes.client import ApiException
+
+        ended = {"ready": False, "restartCount": 0, "state": {"terminated": {"exitCode": 0, "reason": "Completed"}}}
+        for pod in self.core.list_namespaced_pod(team).items:
+            if pod.status.phase == "Running":
+                programs = pod.spec.containers
+                statuses = [{"name": one.name, "image": one.image, "imageID": "", **ended} for one in programs]
+                body = {"status": {"phase": "Succeeded", "containerStatuses": statuses}}
+                with suppress(ApiException):  # it has gone meanwhile
+                    self.core.patch_namespaced_pod_status(pod.metadata.name, team, body)
 
     def applications(self) -> list[Path]:
         """Return the files of its Applications."""

@@ -1,7 +1,8 @@
 """Asks a running cluster what becomes of runs whose nodes are lost, and writes down what was seen.
 
 Needs a cluster to throw away: tools/oracles/cluster/up --end-pods --nodes none, with Kueue and the operators of the
-kinds that are asked about. Two or three kinds at a time keep two cores busy; each takes 14 minutes.
+kinds that are asked about. Two or three kinds at a time keep two cores busy; each takes 14 minutes. VolcanoJob is asked
+alone: Kueue's configuration is that of the first cluster that is asked about, and another one's would take its pods.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ def main() -> int:
     there = {case.name: Watched(case) for case in cases() if is_asked(case, given)}
     written = repository()
     clusters = {name: Cluster.model_validate(value) for name, value in written["clusters"].items()}
-    configure(given.configure, list(clusters.values()))
+    asked_about = dict.fromkeys(watched.case.cluster for watched in there.values())
+    configure(given.configure, [clusters[name] for name in asked_about])
     asked = Asked(given.kubeconfig)
     with tempfile.TemporaryDirectory() as folder:
         root = write_repository(Path(folder) / "repository", **written)

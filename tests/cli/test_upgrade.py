@@ -98,6 +98,8 @@ def test_a_downgrade_is_told_as_that(root: Path) -> None:
     assert "warning: volcano 1.14.4 is older than 1.15.1, which the cluster runs" in done.stderr + done.stdout
     assert "downgrade volcano 1.15.1 → 1.14.4" in done.stdout.splitlines()
     assert "fields that the new release does not know are dropped" in done.stdout
+    left = [line.partition(";")[0] for line in done.stdout.splitlines() if line.startswith("  left over: ")]
+    assert left == ["  left over: ConfigMap volcano-system/volcano-sharding-configmap"]
 
 
 WRONG = {

@@ -1,4 +1,4 @@
-"""What a newer chart no longer makes is known, since Argo CD prunes nothing of charts and says OutOfSync for ever.
+"""What a chart of another release does not make is known: Argo CD prunes nothing of charts, and stays OutOfSync.
 
 Helm's answers are recorded without the objects' content, for each pair of releases that can be installed. With
 TRAINYARD_HELM_ORACLE naming a program that answers for Helm it is asked again, and with --update recorded.
@@ -55,17 +55,29 @@ def short(thing: str) -> str:
     return f"{kind.rpartition('/')[2]} {place}{'/' if place else ''}{name}"
 
 
-def test_what_a_newer_chart_leaves_is_known():
-    """No upgrade leaves an object that nobody names, and none names one that goes on; definitions are said apart."""
+def differences(*, back: bool) -> dict[tuple[str, str], list[str]]:
+    """Return what only the older of two charts makes, or going back the newer one, by operator and newer release.
+
+    Definitions are said apart.
+    """
     made = {case["name"]: set(answer["objects"]) for case, answer in recorded(RECORDED)}
     found: dict[tuple[str, str], list[str]] = {}
     for name, versions in installable().items():
-        for before, after in pairwise(version for version in versions if f"{name} {version}" in made):
-            left = made[f"{name} {before}"] - made[f"{name} {after}"]
+        for pair in pairwise(version for version in versions if f"{name} {version}" in made):
+            older, newer = (made[f"{name} {version}"] for version in pair)
+            left = newer - older if back else older - newer
             if things := sorted(short(thing) for thing in left if not thing.startswith(DEFINITION)):
-                found[name, after] = things
-    known = {(name, left.since): sorted(left.objects) for name, facts in upgrades().items() for left in facts.left}
-    assert found == known
+                found[name, pair[1]] = things
+    return found
+
+
+def test_what_another_chart_leaves_is_known():
+    """No upgrade and no downgrade leaves an object that nobody names, and none names one that goes on."""
+    facts = upgrades().items()
+    assert differences(back=False) == {
+        (name, row.since): sorted(row.objects) for name, one in facts for row in one.left
+    }
+    assert differences(back=True) == {(name, row.since): sorted(row.objects) for name, one in facts for row in one.made}
 
 
 @pytest.mark.slow

@@ -31,11 +31,18 @@ OWNERS = (
     ("/apis/batch/v1", "jobs"),
     ("/apis/trainer.kubeflow.org/v1alpha1", "trainjobs"),
     ("/apis/kubeflow.org/v1", "pytorchjobs"),
+    ("/apis/kubeflow.org/v1", "xgboostjobs"),
     ("/apis/kubeflow.org/v2beta1", "mpijobs"),
     ("/apis/ray.io/v1", "rayjobs"),
+    ("/apis/ray.io/v1", "rayclusters"),
+    ("/apis/batch.volcano.sh/v1alpha1", "jobs"),
     ("/apis/leaderworkerset.x-k8s.io/v1", "leaderworkersets"),
 )
-INDEXES = ("batch.kubernetes.io/job-completion-index", "leaderworkerset.sigs.k8s.io/worker-index")
+INDEXES = (
+    "batch.kubernetes.io/job-completion-index",
+    "leaderworkerset.sigs.k8s.io/worker-index",
+    "volcano.sh/task-index",
+)
 """Labels with a pod's rank."""
 
 WAIT = 60
@@ -223,11 +230,14 @@ def note_owners(watched: Watched, owned: list[tuple[str, Object]]) -> None:
             "ready",
             "terminating",
             "jobDeploymentStatus",
+            "retryCount",
         )
         counted = [f"{name}={status[name]}" for name in names if status.get(name)]
         suspended = (
             ["suspend"] if (one["spec"].get("suspend") or (one["spec"].get("runPolicy") or {}).get("suspend")) else []
         )
+        if "phase" in status.get("state", {}):  # of a VolcanoJob
+            words.append(status["state"]["phase"])
         watched.say(
             f"{plural} {one['metadata']['name'].removeprefix(watched.case.name)}",
             " ".join([*suspended, *counted, *words]),

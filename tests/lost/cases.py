@@ -31,6 +31,9 @@ KINDS: Mapping[str, dict[str, Any]] = {
     "MPIJob": {"launcher": "mpirun"},
     "RayJob": {"launcher": "ray"},
     "PyTorchJob": {},
+    "XGBoostJob": {"launcher": "xgboost"},
+    "RayCluster": {"launcher": "ray", "maxHours": 1},
+    "VolcanoJob": {"topology": None},
 }
 """Fields of the job of each kind beside the common ones."""
 
@@ -44,8 +47,12 @@ OPERATORS: Mapping[str, dict[str, Any]] = {
     },
     "second": {"training-operator": "1.9.4"},
     "third": {"jobset": "0.12.0"},
+    "fourth": {"volcano": "1.15.1"},
 }
 """Operators beside Kueue, by the cluster that has them: two of them own MPIJob, and no cluster has both."""
+
+CLUSTERS = {"PyTorchJob": "second", "XGBoostJob": "second", "Job, elastic": "third", "VolcanoJob": "fourth"}
+"""The clusters of kinds that are not on the first."""
 
 
 @dataclass(frozen=True)
@@ -67,11 +74,13 @@ class Case:
     @property
     def cluster(self) -> str:
         """The cluster that has it."""
-        return {"PyTorchJob": "second", "Job, elastic": "third"}.get(self.kind, "first")
+        return CLUSTERS.get(self.kind, "first")
 
     @property
     def queue(self) -> str:
-        """Its queue: a ClusterQueue has 64 flavors at most."""
+        """Its queue: a ClusterQueue has 64 flavors at most, and a queue of Volcano's one pool."""
+        if self.kind == "VolcanoJob":
+            return f"of-{self.name}"
         return f"of-{self.kind.lower().replace(', ', '-')}"
 
 
@@ -106,7 +115,8 @@ def cluster(name: str, there: list[Case]) -> dict[str, Any]:
     }
     queues: dict[str, Any] = {}
     for case in there:
-        queue = queues.setdefault(case.queue, {"teams": [TEAM_NAME], "nominalQuota": {}})
+        scheduler = {"scheduler": "volcano"} if case.kind == "VolcanoJob" else {}
+        queue = queues.setdefault(case.queue, {"teams": [TEAM_NAME], "nominalQuota": {}, **scheduler})
         queue["nominalQuota"][case.name] = {"nodes": RANKS}
     operators = {"kueue": {"version": "0.19.2"}} | {
         one: {"version": version, "managed": False} for one, version in OPERATORS[name].items()

@@ -14,6 +14,7 @@ from lost.cases import FAULTS, KINDS, RANKS, Case, cases
 RECORDED = Path(__file__).parent / "recorded.json.gz"
 REPAIR = "REPAIR"
 STAYS = "stays on the node"
+FAILS = "the run fails for good"
 OWNERS = ("jobs", "trainjobs", "pytorchjobs", "mpijobs", "rayjobs")
 """Events of the objects that Kueue suspends: a look may miss that a workload was evicted, and is admitted again."""
 
@@ -39,6 +40,8 @@ class Story:
     """Whether pods on the lost node went only with the repair."""
     counted: int = 0
     """Restarts that count."""
+    failed: bool = False
+    """Whether the object of the run says that it failed."""
 
 
 def story(case: Mapping[str, Any], least: int = 100) -> Story:
@@ -75,6 +78,7 @@ def read(found: Story, at: int, key: str, value: str) -> None:
     halted = (key == "workload" and "Evicted" in value) or (key.startswith(OWNERS) and "suspend" in value.split())
     if halted and found.evicted is None:
         found.evicted = at
+    found.failed |= not key.startswith(("pod", "node")) and "Failed" in value.split()
     if key.startswith(("jobsets", "jobs")):
         words = dict(word.split("=") for word in value.split() if "=" in word)
         found.counted = max(found.counted, int(words.get("restartsCountTowardsMax", 0)), int(words.get("failed", 0)))
@@ -98,7 +102,7 @@ def tell(case: Case, found: Story) -> str:
     What follows at once is not told in seconds, since a busy machine looks seldom.
     """
     if found.running is None or found.repaired is None:
-        return STAYS
+        return FAILS if found.failed else STAYS
     queued = case.spares < case.lost or (found.evicted is not None and found.evicted < found.repaired)
     new = len(found.first) - found.survivors
     pods = "all pods new" if new == len(found.first) else f"{new} of {len(found.first)} pods new"

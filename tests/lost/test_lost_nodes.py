@@ -6,7 +6,7 @@ import pytest
 
 from conftest import ROOT
 from lost.cases import FAULTS, KINDS, Case, cases
-from lost.summary import STAYS, recorded, table, tell
+from lost.summary import FAILS, STAYS, recorded, table, tell
 from trainyard.render.kinds import kinds
 from trainyard.render.kinds.behaviour import MOVES
 from trainyard.render.kinds.lost_node import FORCED, SILENT
@@ -39,6 +39,7 @@ def test_who_leaves_a_faulty_node(kind, stories):
     name = kind.partition(",")[0]
     case = Case(kind, "no-schedule", 1)
     moved = tell(case, stories[case.name]) != STAYS
+    assert not stories[case.name].failed
     assert moved == (kinds()[name].behaviour.faulty == MOVES)
 
 
@@ -48,13 +49,23 @@ def test_a_silent_node(kind, stories):
     found = stories[Case(kind, "silent", 1).name]
     assert not found.stuck
     assert SILENT - SLOW < found.ended <= SILENT + 31 + FORCED + SLOW
-    assert found.running < found.repaired
+    assert found.failed or found.running < found.repaired
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_who_fails_for_good(kind, stories):
+    """A deleted pod ends a run where its kind says so: with a spare node too, since Kueue does not queue it again."""
+    told = {case.fault: tell(case, stories[case.name]) for case in cases() if (case.kind, case.spares) == (kind, 1)}
+    mortal = bool(kinds()[kind.partition(",")[0]].mortal)
+    assert {fault for fault in ("silent", "shut-down", "deleted", "drained") if told[fault] == FAILS} == (
+        {"silent", "shut-down", "deleted", "drained"} if mortal else set()
+    )
 
 
 @pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault != "no-schedule"])
 def test_a_spare_takes_the_place(fault, stories):
     """With a spare node no run waits for the repair, whatever its kind and whatever happened."""
-    found = {kind: stories[Case(kind, fault, 1).name] for kind in KINDS}
+    found = {kind: one for kind in KINDS if not (one := stories[Case(kind, fault, 1).name]).failed}
     assert [kind for kind, one in found.items() if one.running is None or one.running > one.repaired] == []
 
 

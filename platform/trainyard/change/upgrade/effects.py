@@ -65,7 +65,7 @@ class Step:
     restarts: tuple[str, ...] = ()
     """Deployments and daemons whose pods are replaced."""
     left: tuple[str, ...] = ()
-    """Objects that the new chart no longer makes, and that somebody deletes."""
+    """Objects that the new chart does not make, and that somebody deletes."""
     meanwhile: str = ""
     running: str = ""
     """What becomes of running jobs."""

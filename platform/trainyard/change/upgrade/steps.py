@@ -136,9 +136,10 @@ def replaced(name: str, nodes: str, cluster: Cluster) -> Iterator[str]:
 
 
 def left_behind(known: Upgrade, move: Move) -> Iterator[str]:
-    """Yield the objects that charts up to the new release no longer make."""
-    for left in known.left:
-        if order(move.before) < order(left.since) <= order(move.after):
+    """Yield the objects that the chart of the new release does not make, and that of the old one did."""
+    older, newer = sorted(map(order, (move.before, move.after)))
+    for left in known.made if move.back else known.left:
+        if older < order(left.since) <= newer:
             yield from left.objects
 
 

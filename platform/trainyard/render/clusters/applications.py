@@ -315,7 +315,8 @@ def runs_app(follower: Follower, team: str) -> App:
     whose type is not served holds no other up.
     """
     options = [*OF_PLATFORM, "RespectIgnoreDifferences=true"]
-    ignore = [rule for kind in available(follower.cluster) for rule in kind.ignore]
+    release = follower.cluster.argocd.version
+    ignore = [rule for kind in available(follower.cluster) for rule in kind.ignored(release)]
     source = follower.folder(f"runs/{team}", recurse=True)
     where = follower.destination(team)
     part, notes = f"runs-{team}", {**OWN_HEALTH, **OWN_DIFF}

@@ -132,7 +132,7 @@ class Kind(ABC):
     annotations: ClassVar[Mapping[str, str]] = {}
     """Annotations that every object of the kind needs under Argo CD."""
     ignore: ClassVar[Sequence[Mapping[str, Any]]] = ()
-    """Argo CD `ignoreDifferences` entries."""
+    """Argo CD `ignoreDifferences` entries; `ignored` has those for a release of it."""
     waits_for_all: ClassVar[bool] = True
     """Whether Kueue takes a run that is short of a pod for not ready, and stops it after a while."""
     mortal: ClassVar[frozenset[str]] = frozenset()
@@ -145,6 +145,10 @@ class Kind(ABC):
     """Whether a job may name a runtime of the cluster for it."""
     asks: ClassVar[tuple[Mapping[str, str], int] | None] = None
     """Labels of pods that its operator asks how they are, and the port of theirs; None where it looks at objects."""
+
+    def ignored(self, argocd: str) -> Sequence[Mapping[str, Any]]:  # noqa: ARG002 - kinds with maps look at the release
+        """Return Argo CD's `ignoreDifferences` entries for a release of it."""
+        return self.ignore
 
     @property
     def api_version(self) -> str:

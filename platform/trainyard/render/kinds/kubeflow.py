@@ -42,6 +42,20 @@ def ignored_fields(kind: str, field: str) -> dict[str, Any]:
     }
 
 
+WHOLE_SINCE = "3.6.0"
+"""The first Argo CD whose sync fails for good where a field inside a map of objects is ignored.
+
+It reads the type of a custom object to keep ignored fields, and knows no map there: `expected kind, but got map`
+(argo-cd v3.6.1 controller/sync.go normalizeTargetResources, #24197; seen with MPIJob and PyTorchJob). One live run of
+such a kind would hold up all later runs of its team.
+"""
+
+
+def ignored_whole(kind: str, field: str) -> dict[str, Any]:
+    """Return the fields as above with all replica types as one: what somebody changes there by hand is not seen."""
+    return {"group": GROUP, "kind": kind, "jsonPointers": ["/spec/runPolicy/suspend", f"/spec/{field}"]}
+
+
 def allowed_restarts(run: Resolved) -> int:
     """Return how many restarts of containers a gang may have: each of its own restarts is one of every pod.
 

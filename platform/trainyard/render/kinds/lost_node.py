@@ -37,6 +37,7 @@ def facts(run: Resolved, *, forced: bool) -> Iterator[tuple[str, Sized[str]]]:
     expected = f"expected lost nodes: {lost.count:.2g} = {lost.words}"
     yield "lost_node.work", work(run, gpus, expected)
     yield "lost_node.silent", silence(run, gpus, forced=forced)
+    yield from failing(run)
     yield from faulty(run)
     for name in sorted({role.pool_name for role in run.specs}):
         pool = run.run.cluster.pools[name]
@@ -53,6 +54,17 @@ def silence(run: Resolved, gpus: int, *, forced: bool) -> Sized[str]:
     wait = SILENT + grace + FORCED
     how = f"{count_of(gpus, 'GPU')} × {wait} seconds = {SILENT} of Kubernetes + {grace} of grace + {FORCED} of Kueue"
     return Sized(hours(gpus * wait / 3600), how)
+
+
+def failing(run: Resolved) -> Iterator[tuple[str, Sized[str]]]:
+    """Yield that one lost node ends the run for good, where a pod that is deleted while it runs does so.
+
+    Only where no node is free does Kueue queue the run again before its operator sees the deleted pod (asked of a real
+    cluster, docs/lost-nodes.md).
+    """
+    if roles := [role.name for role in run.specs if role.name in run.kind.mortal]:
+        how = f"kind {run.kind.name}: a pod of {', '.join(roles)} that is deleted while it runs fails the run"
+        yield "lost_node.run", Sized("fails for good", how)
 
 
 def faulty(run: Resolved) -> Iterator[tuple[str, Sized[str]]]:

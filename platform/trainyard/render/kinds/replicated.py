@@ -6,16 +6,26 @@ Facts: training-operator v1.9.4 pkg/controller.v1/common, pkg/core; kueue v0.19.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
 from trainyard.base.findings import Finding
 from trainyard.base.rules import Rule
+from trainyard.base.versions import order
 from trainyard.render.kinds import pod_groups
 from trainyard.render.kinds.base import Kind, Resolved
 from trainyard.render.kinds.behaviour import ONE_IS_ENOUGH, STAYS, Behaviour
-from trainyard.render.kinds.kubeflow import GROUP, INDEX_LABEL, allowed_restarts, health, ignored_fields, run_policy
+from trainyard.render.kinds.kubeflow import (
+    GROUP,
+    INDEX_LABEL,
+    WHOLE_SINCE,
+    allowed_restarts,
+    health,
+    ignored_fields,
+    ignored_whole,
+    run_policy,
+)
 from trainyard.render.kinds.objects import files, pod, queued
 from trainyard.render.launchers import Role, Wiring
 from trainyard.render.launchers.launch import PORT
@@ -75,6 +85,10 @@ class Replicated(Kind):
             cls.objects = frozenset({f"{GROUP}/{cls.name}", "/ConfigMap"})
             cls.ignore = (ignored_fields(cls.name, cls.field),)
             cls.health = health(cls.field)
+
+    def ignored(self, argocd: str) -> Sequence[Mapping[str, Any]]:
+        """Return Argo CD's `ignoreDifferences` entries: with all replica types where it cannot look into them."""
+        return self.ignore if order(argocd) < order(WHOLE_SINCE) else (ignored_whole(self.name, self.field),)
 
     def host(self, run: str, role: str, index: int) -> str:
         """Return `<job>-<type>-<index>`, which is also the name of the pod's Service."""

@@ -10,11 +10,14 @@ from trainyard.specs.facts import read_facts
 from trainyard.specs.models.base import Spec, Text, Version
 
 
-class Left(Spec):
-    """Objects that a chart made until a release, and that stay on the cluster, since Argo CD prunes nothing of it."""
+class Since(Spec):
+    """Objects that a chart makes since a release, or no longer makes; those of the other release stay on the cluster.
+
+    Argo CD prunes nothing of a chart.
+    """
 
     since: Version
-    """The first release without them."""
+    """The first release with them, or without them."""
     objects: tuple[Text, ...]
     """Kind, namespace and name of each, as in `Role jobset-system/jobset-controller`."""
     source: Text
@@ -29,8 +32,10 @@ class Upgrade(Spec):
     """What waits, or is refused, until the new pods are ready."""
     drains: Literal["nvidia", "amd", "fabric"] | None = None
     """Nodes that are drained where the release brings another driver, and somebody syncs `hardware/`."""
-    left: tuple[Left, ...] = ()
-    """What its charts no longer make."""
+    left: tuple[Since, ...] = ()
+    """What its charts no longer make: an upgrade leaves it behind."""
+    made: tuple[Since, ...] = ()
+    """What only newer charts make: a downgrade leaves it behind."""
     source: Text
 
 

@@ -1,11 +1,15 @@
 """Stand-ins for kubelets and storage drivers: Jobs of charts end, and claims get their volumes."""
 
+import base64
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import yaml
 
 from .api import Client
+from .certs import Authority
 from .paths import CHARTS
 
 Object = dict[str, Any]
@@ -18,6 +22,10 @@ NEEDS = {"network-operator-keep-ncp": "nicclusterpolicies.mellanox.com"}
 
 APPLIES = {"network-operator-upgrade-crd": "network-operator"}
 """Jobs that apply the definitions of their chart."""
+
+CERTIFIES = {"volcano-admission-init": ("volcano-admission-service", "volcano-admission-secret")}
+"""Jobs that make a new certificate for a Service and write it into a Secret (volcano-sh/volcano v1.15.1
+installer/dockerfile/webhook-manager/gen-admission-secret.sh)."""
 
 SELECTED = "volume.kubernetes.io/selected-node"
 """Marks a claim whose volume is made once a pod has a node."""
@@ -53,6 +61,8 @@ def finish(client: Client, job: Object) -> None:
     path = f"/api/v1/namespaces/{namespace}/pods"
     for pod in client.get(f"{path}?labelSelector=batch.kubernetes.io/job-name%3D{name}").must()["items"]:
         if pod["status"].get("phase") == "Running":
+            if name in CERTIFIES:
+                client.apply(certificate(namespace, *CERTIFIES[name])).must()
             ended = {"status": {"phase": "Succeeded"}}
             client.request("PATCH", f"{path}/{pod['metadata']['name']}/status", ended, "application/merge-patch+json")
 
@@ -63,6 +73,17 @@ def apply_definitions(client: Client, chart: str) -> None:
         for value in yaml.safe_load_all(file.read_text()):
             if value:
                 client.apply(value)
+
+
+def certificate(namespace: str, service: str, name: str) -> Object:
+    """Return a Secret with a new certificate for a Service, and the new authority that signed it."""
+    with tempfile.TemporaryDirectory() as folder:
+        authority, host = Authority(Path(folder)), f"{service}.{namespace}.svc"
+        crt, key = authority.issue(Path(folder) / "tls", host, dns=(service, f"{service}.{namespace}", host))
+        files = {"ca.crt": authority.cert_path, "tls.crt": crt, "tls.key": key}
+        data = {file: base64.b64encode(path.read_bytes()).decode() for file, path in files.items()}
+    metadata = {"name": name, "namespace": namespace}
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": data}
 
 
 def is_due(claim: Object, storage: Object | None) -> bool:

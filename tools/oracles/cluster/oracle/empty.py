@@ -16,8 +16,9 @@ import yaml
 from . import argocd, paths
 from .api import Client
 from .cluster import CONTROLLERS, Cluster
-from .components import ARGOCD, ARGOCDS, KUBERNETES, KUBERNETES_DEFAULT, LOCAL, OPERATORS
+from .components import ARGOCD, ARGOCDS, KUBERNETES, KUBERNETES_DEFAULT, LOCAL
 from .procs import free_ports
+from .programs import PROGRAMS
 
 POOLS = {
     "system": {"nodes": 2, "resources": {"cpu": 16, "memory": "64Gi", "ephemeral-storage": "200Gi"}},
@@ -98,14 +99,14 @@ def make_nodes(cluster: Cluster, client: Client) -> None:
 
 
 def standin_settings(cluster: Cluster, name: str) -> Mapping[str, Any]:
-    """Return the server, the socket and four ports of each operator, for the stand-ins."""
-    ports = iter(free_ports(4 * len(OPERATORS)))
+    """Return the server, the socket and four ports of each program, for the stand-ins."""
+    ports = iter(free_ports(4 * len(PROGRAMS)))
     return {
         "server": cluster.server,
         "socket": PROXY.format(name=name),
         "listen": LOCAL,
         "ports": {
             operator: {use: next(ports) for use in ("webhook", "visibility", "health", "metrics")}
-            for operator in OPERATORS
+            for operator in PROGRAMS
         },
     }

@@ -15,20 +15,10 @@ import yaml
 from .api import Client
 from .certs import openssl
 from .completing import complete
-from .components import LOCAL, OPERATORS, V1_SCHEMES, binary
+from .components import LOCAL, OPERATORS, V1_SCHEMES
 from .operators import fill
-from .paths import BIN
 from .procs import Processes
-
-DEPLOYMENTS = {
-    "kueue-controller-manager": "kueue",
-    "jobset-controller": "jobset",
-    "trainer-kubeflow-trainer-controller-manager": "trainer",
-    "lws-controller-manager": "lws",
-    "kuberay-operator": "kuberay",
-    "training-operator": "training-operator",
-}
-"""Whose program a Deployment runs, by its name in the charts and manifests that Applications name."""
+from .programs import DEPLOYMENTS, FILES, PROGRAMS, passed_on, program
 
 UNCERTIFIED = {"training-operator": "validator.training-operator.kubeflow.org"}
 """Operators whose program here makes no certificate of its own, with their webhook configuration."""
@@ -72,7 +62,7 @@ class Standins:
             for item in listed
             if item["metadata"]["name"] in DEPLOYMENTS and item.get("status", {}).get("readyReplicas")
         }
-        for operator in OPERATORS:
+        for operator in PROGRAMS:
             if operator not in ready and self.procs.alive(operator):
                 self.procs.stop((operator,))
         for operator, deployment in ready.items():
@@ -90,23 +80,33 @@ class Standins:
         """Return the folder of its serving certificate."""
         return self.home(operator) / "serving-certs"
 
+    def settings(self, operator: str) -> Path:
+        """Return the folder of the files of its ConfigMaps."""
+        return self.home(operator) / "settings"
+
     def mount(self, operator: str, deployment: Object) -> None:
-        """Write the Secrets of its pod to disk, as a kubelet does."""
-        folder = self.certificates(operator)
+        """Write the Secrets and ConfigMaps of its pod to disk, as a kubelet does."""
+        folder, settings = self.certificates(operator), self.settings(operator)
         folder.mkdir(parents=True, exist_ok=True)
+        settings.mkdir(parents=True, exist_ok=True)
         for volume in deployment["spec"]["template"]["spec"].get("volumes", []):
             if name := volume.get("secret", {}).get("secretName"):
-                answer = self.client.get(f"/api/v1/namespaces/{namespace_of(deployment)}/secrets/{name}")
-                for key, value in ((answer.body.get("data") or {}) if answer.ok else {}).items():
-                    path, data = folder / key, base64.b64decode(value)
-                    if not path.exists() or path.read_bytes() != data:
-                        path.write_bytes(data)
+                for key, value in self.contents(deployment, "secrets", name).items():
+                    keep(folder / key, base64.b64decode(value))
+            if name := volume.get("configMap", {}).get("name"):
+                for key, value in self.contents(deployment, "configmaps", name).items():
+                    keep(settings / key, value.encode())
         if operator in UNCERTIFIED:
             self.certify(operator, deployment)
 
+    def contents(self, deployment: Object, plural: str, name: str) -> dict[str, str]:
+        """Return the data of a Secret or a ConfigMap beside a Deployment, nothing where it is not there yet."""
+        answer = self.client.get(f"/api/v1/namespaces/{namespace_of(deployment)}/{plural}/{name}")
+        return (answer.body.get("data") or {}) if answer.ok else {}
+
     def start(self, operator: str, deployment: Object) -> None:
         """Start its program, with the configuration of its ConfigMap and the rights of its service account."""
-        known, home = OPERATORS[operator], self.home(operator)
+        known, home = PROGRAMS[operator], self.home(operator)
         home.mkdir(parents=True, exist_ok=True)
         ports = self.told["ports"][operator]
         values = {
@@ -114,6 +114,8 @@ class Standins:
             "health": f"{LOCAL}:{ports['health']}",
             "certs": CERTIFICATES,
             "config": str(home / "config.yaml"),
+            "ca": f"{CERTIFICATES}/ca.crt",
+            "settings": str(self.settings(operator)),
             "kubeconfig": "",
         }
         if known.config:
@@ -121,6 +123,7 @@ class Standins:
             (home / "config.yaml").write_text(yaml.safe_dump(self.configuration(operator, deployment, own)))
         schemes = [f"--enable-scheme={scheme}" for scheme in V1_SCHEMES]
         arguments = [word for arg in known.args for word in (schemes if arg == "{schemes}" else [arg.format(**values)])]
+        arguments += [*(arg.format(**values) for arg in FILES.get(operator, ())), *passed_on(deployment)]
         host, port = self.told["server"].removeprefix("https://").split(":")
         environment = {
             "KUBERNETES_SERVICE_HOST": host,
@@ -128,6 +131,7 @@ class Standins:
             "TMPDIR": "/tmp",
             "GOMAXPROCS": "2",
             "POD_NAMESPACE": namespace_of(deployment),
+            "DEBUG_SOCKET_DIR": "/tmp",
         }
         account = self.account(operator, deployment)
         mounts = [str(self.certificates(operator)), str(account), MOUNTED, CERTIFICATES]
@@ -202,16 +206,15 @@ class Standins:
         """Return the namespaces of the operators that were started."""
         found = {}
         for operator, process in self.procs.state["processes"].items():
-            if operator in OPERATORS:
+            if operator in OPERATORS:  # others of the same installation serve nobody
                 found[operator] = process["env"]["POD_NAMESPACE"]
         return found
 
 
-def program(operator: str, deployment: Object) -> Path:
-    """Return the program of the release that a Deployment's image names, or the one there is."""
-    images = [container["image"] for container in deployment["spec"]["template"]["spec"]["containers"]]
-    named = [BIN / f"{operator}-{image.rpartition(':')[2].removeprefix('v')}" for image in images]
-    return next((path for path in named if path.exists()), BIN / binary(operator))
+def keep(path: Path, data: bytes) -> None:
+    """Write a file that is not as it shall be."""
+    if not path.exists() or path.read_bytes() != data:
+        path.write_bytes(data)
 
 
 def namespace_of(value: Object) -> str:
