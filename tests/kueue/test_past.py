@@ -64,6 +64,32 @@ def test_each_gate_is_listed_once():
     assert len(every) == len(set(every))
 
 
+LEADERS = {
+    "0.17.8, as it answered itself": ("0.17.8", False),
+    "the last of 0.18 without": ("0.18.4", False),
+    "the first of 0.18 with": ("0.18.5", True),
+    "0.19.0 was before it": ("0.19.0", False),
+    "the first of 0.19 with": ("0.19.1", True),
+}
+
+
+@pytest.mark.parametrize(("release", "placed"), LEADERS.values(), ids=LEADERS)
+def test_a_group_whose_leader_is_forgotten_is_admitted_without_places(release, placed):
+    """Older releases put its pods where the leader has no room, and then tell no pod where to go."""
+    pods = past.answered_as(release, past.case(release, 3016))["workloads"]["default/w01"]
+    assert pods["outcome"] == "admitted"
+    assert [bool(pod_set["topology"]["domains"]) for pod_set in pods["podSets"]] == [placed, placed]
+    outcome = past.answered_as(release, past.case(release, 562))["workloads"]["default/w01"]["outcome"]
+    assert outcome == ("inadmissible" if placed else "admitted")
+
+
+@pytest.mark.parametrize(("release", "crashes"), {"0.16.2": True, "0.17.8": True, "0.18.0": False}.items())
+def test_fair_sharing_of_a_queue_without_a_cohort_ended_kueue(release, crashes):
+    """Where no victim of the queue's own is enough, releases before 0.18 look for the cohort that it has not."""
+    answer = past.answered_as(release, past.case(release, 2640))
+    assert ("looks for the cohort" in str(answer.get("error"))) is crashes
+
+
 LABELS = {"pool": "a"}
 SELECTORS = {
     "0.19.2, a key of another flavor": ("0.19.2", True),

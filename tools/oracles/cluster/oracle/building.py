@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import paths
+from . import paths, releases
 from .components import (
     ARGOCD,
     ARGOCD_NEW,
@@ -70,7 +70,7 @@ def programs(name: str, kubernetes: str = KUBERNETES_DEFAULT) -> Iterator[Progra
     elif name in ARGO:
         yield from argo_cd(ARGO[name])
     else:
-        op, label = OPERATORS[name], binary(name)
+        op, label, folder = OPERATORS[name], binary(name), releases.folder(name)
         yield Program(label, folder, op.package, paths.BIN / label, (), "", op.module, op.manifests, label)
         for process, package, _ in op.also:
             yield Program(f"{process} {op.version}", folder, package, paths.BIN / f"{process}-{op.version}")
@@ -117,12 +117,16 @@ def missing(what: Sequence[str], kubernetes: str = KUBERNETES_DEFAULT) -> list[s
 
 def go(arguments: Sequence[str], program: Program) -> str:
     """Return the output of the Go command that a program needs, in the program's folder."""
+    return in_folder(arguments, program.folder, program.toolchain)
+
+
+def in_folder(arguments: Sequence[str], folder: Path, toolchain: str = "") -> str:
+    """Return the output of the Go command, of another Go than the one that is installed if one is named."""
     env = {**os.environ, "GOWORK": "off", "GOFLAGS": "-buildvcs=false"}
-    if program.toolchain:
-        env["GOTOOLCHAIN"] = program.toolchain
+    if toolchain:
+        env["GOTOOLCHAIN"] = toolchain
     command, pipe = ["go", *arguments], subprocess.PIPE
-    done = subprocess.run(command, cwd=program.folder, env=env, check=True, stdout=pipe, text=True)
-    return done.stdout
+    return subprocess.run(command, cwd=folder, env=env, check=True, stdout=pipe, text=True).stdout
 
 
 def build(program: Program, *, force: bool = False) -> None:
@@ -176,6 +180,8 @@ def main() -> int:
     try:
         for name in components(args.what):
             for version in args.kubernetes.split(",") if name in CONTROL_PLANE else [KUBERNETES_DEFAULT]:
+                if name in OPERATORS:
+                    releases.write_module(name, in_folder)
                 for program in programs(name, version):
                     build(program, force=args.force)
     except subprocess.CalledProcessError as e:

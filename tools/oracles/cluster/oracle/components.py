@@ -1,6 +1,7 @@
 """What can be built and started, at which version, and how each operator is configured."""
 
-from dataclasses import dataclass, field
+import os
+from dataclasses import dataclass, field, replace
 
 KUBERNETES = ("1.34.4", "1.35.4", "1.36.3", "1.37.2")
 KUBERNETES_DEFAULT = "1.35.4"
@@ -265,6 +266,19 @@ TRAINING = (
 """Projects whose CRDs a cluster for training has; `--crds all` installs those of every project."""
 
 V1_SCHEMES = ("tfjob", "pytorchjob", "xgboostjob", "paddlejob", "jaxjob")  # and mpijob with --mpijob v1
+
+
+OWN = {name: op.version for name, op in OPERATORS.items()}
+"""The releases of operators that the modules of this folder name."""
+
+
+def with_releases(text: str) -> None:
+    """Take other releases, as in `jobset=0.11.1 trainer=2.2.1`, instead of those above."""
+    for name, _, version in (part.partition("=") for part in text.split()):
+        OPERATORS[name] = replace(OPERATORS[name], version=version)
+
+
+with_releases(os.environ.get("ORACLES_RELEASES", ""))
 
 
 def binary(name: str) -> str:

@@ -93,6 +93,12 @@ OWN_KEYS = {(0, 16): None, (0, 17): "0.17.8", (0, 18): "0.18.6"}
 ONE_TOPOLOGY = "0.16.3"
 """The release since which one flavor with a topology has others beside it (tas_flavorassigner.go onlyTASFlavor)."""
 
+LEADERS_FIT = ("0.18.5", "0.19.1")
+"""Releases by line since which pods of a group go where its leader fits (tas_flavor_snapshot.go findBestFitDomain)."""
+
+ENDS_ALONE = "0.18.0"
+"""The release since which a walk over victims ends at a queue without a cohort (fairsharing/ordering.go Iter)."""
+
 ERRORS_BIND = ("0.17.5", "0.18.1", "0.19.0")
 """Releases by line since which errors in asking for places count (the same file of all tags, psError)."""
 
@@ -134,6 +140,16 @@ class Gates(Mapping[str, bool]):
     def errors_bind(self) -> bool:
         """Whether a Workload of which no places can be asked for is not admitted."""
         return is_since(self.release, *ERRORS_BIND)
+
+    @property
+    def leaders_fit(self) -> bool:
+        """Whether domains without room for a group's leader are left aside; before, a group may get no places."""
+        return is_since(self.release, *LEADERS_FIT)
+
+    @property
+    def ends_alone(self) -> bool:
+        """Whether Kueue survives fair sharing for a queue without a cohort whose victims are not enough."""
+        return is_since(self.release, ENDS_ALONE)
 
     def __getitem__(self, name: str) -> bool:
         return self._all.get(name, False)

@@ -12,6 +12,7 @@ from trainyard.upstream.kueue.preempt.ordering import Ordering
 from trainyard.upstream.kueue.quota.shares import LEAST, Share, share, share_without
 from trainyard.upstream.kueue.quota.state import Held, QueueState
 from trainyard.upstream.kueue.quota.tree import QuotaNode
+from trainyard.upstream.kueue.topology import Crash
 
 FINAL, INITIAL = "LessThanOrEqualToFinalShare", "LessThanInitialShare"
 
@@ -27,8 +28,9 @@ STRATEGIES: dict[str, Strategy] = {
 class Walk:
     """The walk over queues: from the root to the child with the largest share that has something to give."""
 
-    def __init__(self, need: Need, candidates: Iterable[Held], ordering: Ordering) -> None:
-        self.need, self.ordering = need, ordering
+    def __init__(self, need: Need, candidates: Iterable[Held], ordering: Ordering, *, ends: bool) -> None:
+        """`ends` is false where Kueue goes on from a queue without a cohort to a parent that it has not."""
+        self.need, self.ordering, self.ends = need, ordering, ends
         self.ancestors = set(need.queue.node.path())
         self.waiting: dict[str, list[Held]] = {}
         self.closed: set[QuotaNode] = set()
@@ -36,11 +38,16 @@ class Walk:
             self.waiting.setdefault(candidate.queue, []).append(candidate)
 
     def queues(self) -> Iterator[QueueState]:
-        """Yield the next queue as long as there is one; whoever asks takes one of its Workloads, or drops it."""
+        """Yield the next queue as long as there is one; whoever asks takes one of its Workloads, or drops it.
+
+        Raises Crash where Kueue does, for a queue without a cohort.
+        """
         own = self.need.queue
         if own.node.parent is None:
             while own.node not in self.closed and self.waiting.get(own.name):
                 yield own
+            if not self.ends:
+                raise Crash("fair sharing looks for the cohort of a queue that has none")
             return
         root = own.node.root
         while root not in self.closed:
@@ -154,7 +161,7 @@ class Fair:
 
     def _first(self, candidates: list[Held], strategy: Strategy) -> tuple[bool, list[Held]]:
         """Go by the first strategy; returns whether the Workload fits, and who did not have to go by it."""
-        walk, retry = Walk(self.need, candidates, self.tie), list[Held]()
+        walk, retry = Walk(self.need, candidates, self.tie, ends=self.gates.ends_alone), list[Held]()
         entitled = self.gates["FairSharingPreemptWithinNominal"] and not self.need.queue.node.borrows_any(
             self.need.scarce
         )
@@ -180,7 +187,7 @@ class Fair:
 
     def _second(self, retry: list[Held]) -> bool:
         """Go by the second strategy, which takes one victim of each queue at most."""
-        walk = Walk(self.need, retry, self.tie)
+        walk = Walk(self.need, retry, self.tie, ends=self.gates.ends_alone)
         for queue in walk.queues():
             mine, theirs = (share(side) for side in walk.sides(queue))
             held = walk.pop(queue)

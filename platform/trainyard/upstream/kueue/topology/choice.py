@@ -29,6 +29,8 @@ class Search:
     """Whether preferred affinities come before all."""
     why: Callable[[], str]
     """What is said of nodes that are left out."""
+    fits_leaders: bool = True
+    """Whether the leader of a group is thought of wherever a domain is chosen, as since Kueue 0.18.5."""
 
     def by_leader(self, domains: Iterable[int]) -> list[int]:
         """Sort domains: room for the leader, score, slices beside the leader, pods beside it, values."""
@@ -69,7 +71,7 @@ class Search:
             if self.scored and counts.score[domain] != score:
                 break
             there = room[domain]
-            if there >= need and (least < 0 or there < least) and counts.leaders[domain] >= leaders:
+            if there >= need and (least < 0 or there < least) and self._leads(domain, leaders):
                 best, least = domain, there
         return best
 
@@ -92,6 +94,8 @@ class Search:
     def _single(self, domains: range) -> int | None:
         """Return the domain with the least room that is enough, the first in Kueue's order, None where none is."""
         counts, ask = self.counts, self.ask
+        if ask.leaders and not self.fits_leaders:
+            return self._unled(domains)
         here = slice(domains.start, domains.stop)
         room, pods = counts.led_slices[here], counts.led_pods[here]
         if ask.leaders:
@@ -102,6 +106,19 @@ class Search:
         if room == pods:
             return domains.start + room.index(least)
         return domains.start + min((pod, at) for at, pod in enumerate(pods) if room[at] == least)[1]
+
+    def _leads(self, domain: int, leaders: int) -> bool:
+        return not self.fits_leaders or self.counts.leaders[domain] >= leaders
+
+    def _unled(self, domains: range) -> int | None:
+        """Return the same as a Kueue does that forgets the leader of a group where it looks for the tightest."""
+        order = self.by_leader(domains)
+        if self.fullest_first:
+            return next((domain for domain in order if self.counts.slices[domain] >= self.ask.slices), None)
+        if not self._holds_all(order[0]):
+            return None
+        found = self.tightest(order, self.ask.slices, self.ask.leaders, slices=True)
+        return found if self._holds_all(found) else None
 
     def _holds_all(self, domain: int) -> bool:
         ask, counts = self.ask, self.counts
@@ -160,7 +177,7 @@ class Search:
 
     def leader_first(self, domains: list[int], count: int, leaders: int, size: int, *, slices: bool) -> list[int]:
         """Return domains with the first in front that takes the leader and still leaves all of them enough room."""
-        if not leaders or len(domains) < 2:
+        if not leaders or len(domains) < 2 or not self.fits_leaders:
             return domains
         counts = self.counts
         room, led = (counts.slices, counts.led_slices) if slices else (counts.pods, counts.led_pods)

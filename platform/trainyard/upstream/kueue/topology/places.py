@@ -203,6 +203,7 @@ class Places:
             fullest_first=ask.unconstrained and self.gates["TASProfileMixed"],
             scored=self.scored,
             why=why,
+            fits_leaders=self.gates.leaders_fit,
         )
         shared = None
         if self.gates["TASBalancedPlacement"] and not ask.required and not ask.unconstrained:

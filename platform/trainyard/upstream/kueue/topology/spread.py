@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trainyard.upstream.kueue.topology.choice import Search
+from trainyard.upstream.kueue.topology.counts import Counts
 
 
 def descend(search: Search, level: int, domains: list[int], *, balanced: bool) -> list[int]:
@@ -80,13 +81,24 @@ def _take_led(
     enough = led[domain] >= rest and counts.leaders[domain] >= leaders
     if enough and not search.fullest_first:
         domain = search.tightest(domains, rest, leaders, slices=slices)
+        enough = counts.leaders[domain] >= leaders
     if enough:
         room[domain] = rest
         counts.leaders[domain] = leaders
         counts.pods[domain] = rest * unit
         return domain, 0, 0, True
+    if not (search.fits_leaders or slices):
+        return domain, *_take_unled(counts, domain, rest, leaders), False
     led[domain] = min(led[domain], rest)
     counts.leaders[domain] = min(counts.leaders[domain], leaders)
     room[domain] = led[domain]
     counts.pods[domain] = led[domain] * unit
     return domain, rest - led[domain], leaders - counts.leaders[domain], False
+
+
+def _take_unled(counts: Counts, domain: int, rest: int, leaders: int) -> tuple[int, int]:
+    """Put pods into a domain before Kueue 0.18.5, whose counts are cut by what is left after them; return what is."""
+    rest, leaders = rest - counts.led_pods[domain], leaders - counts.leaders[domain]
+    counts.led_pods[domain] = min(counts.led_pods[domain], rest)
+    counts.leaders[domain] = min(counts.leaders[domain], leaders)
+    return rest, leaders

@@ -130,9 +130,9 @@ def check_pod(review: Review) -> Iterator[Problem]:
         yield from labels.check_max_time(value)
         yield from labels.check_elastic(value, supported=False)
         yield from labels.check_gates(review)
+        yield from labels.check_prebuilt(value, supported=True)
     else:
         yield from _check_pod_update(review)
-    yield from labels.check_prebuilt(value, supported=True)
     if (managed := labels_of(value).get(_MANAGED)) not in (None, "true"):
         yield POD.forbidden(labels.label_path(_MANAGED), f"can only be 'true', not {managed!r}")
     group, path = _group_of(value)
@@ -159,6 +159,8 @@ def _check_pod_update(review: Review) -> Iterator[Problem]:
         gate.get("name") for _, gate in each(inner(old, "spec"), "schedulingGates")
     }
     yield from labels.check_queue_kept(review, suspended=suspended)
+    if suspended or labels.elastic(old):
+        yield from labels.check_prebuilt(review.value, supported=True)
     if not suspended:
         yield from labels.check_label_kept(review, labels.MAX_TIME)
         if labels.prebuilt_of(review.value)[0] != labels.prebuilt_of(old)[0]:
