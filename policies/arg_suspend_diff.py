@@ -2,7 +2,7 @@
 
 Why: Kueue clears suspend when it admits the job. Argo CD heals that difference to Git and suspends the job again: it
  starts and stops for ever.
-Fix: remove suspend: Kueue holds a new job back by itself.
+Fix: remove suspend; Kueue's webhook sets it on a new job.
 Source: argoproj/argo-cd v3.5.1 docs/user-guide/auto_sync.md (selfHeal), docs/user-guide/diffing.md; kueue v0.19.2
  pkg/controller/jobframework/base_webhook.go, reconciler.go
 """

@@ -1,15 +1,15 @@
-"""Argo CD must not replace, and not start as a hook, what trains, queues or holds data.
+"""Argo CD must not replace, and not start as a hook, what trains, queues or holds data; it must know its options.
 
 Why: With Force=true Argo CD deletes and creates an object at each sync, changed or not. With Replace=true the API
  server refuses the update of a job. A hook runs again at each sync. PruneLast holds up a sync until all jobs end.
-Fix: remove the option or the hook; a changed job is a new object with a new name.
+Fix: remove the option or the hook, or write the option that was meant; a changed job is a new object with a new name.
 Source: argoproj/argo-cd v3.2.6 docs/user-guide/sync-options.md, docs/user-guide/sync-waves.md
  issues 22952, 25206, 5882
 """
 
 from collections.abc import Iterator
 
-from trainyard.checks import HOOKS, Manifest, Place, Problem, World
+from trainyard.checks import HOOKS, Manifest, Place, Problem, Severity, World, is_near
 
 OPTIONS = "argocd.argoproj.io/sync-options"
 DATA = {("", "PersistentVolumeClaim"), ("", "PersistentVolume"), ("", "Namespace")}
@@ -22,6 +22,14 @@ HARM = {
 }
 
 
+KNOWN = (
+    *("Validate", "CreateNamespace", "PrunePropagationPolicy", "PruneLast", "Prune", "Delete", "ServerSideApply"),
+    *("ApplyOutOfSyncOnly", "RespectIgnoreDifferences", "FailOnSharedResource", "Replace", "Force"),
+    *("SkipDryRunOnMissingResource", "ClientSideApplyMigration"),
+)
+"""Options of an Application (docs/user-guide/sync-options.md of argo-cd v3.5.1)."""
+
+
 def check(world: World) -> Iterator[Problem]:
     """Look at the options of jobs, queues, claims and namespaces, and at hooks that are queued jobs."""
     for job in world.training_jobs():
@@ -30,9 +38,24 @@ def check(world: World) -> Iterator[Problem]:
             if hook in job.manifest.annotations and job.queue_name is not None:
                 message = "a queued job that is a hook starts at each sync, which waits for it; remove the hook"
                 yield Problem(Place(job.manifest, ("metadata", "annotations", hook)), message)
+    for application in world.of("Application", group="argoproj.io"):
+        yield from unread(application)
     for manifest in world.manifests:
         if manifest.group == QUEUES or (manifest.group, manifest.kind) in DATA:
             yield from options(manifest, ("Force=true",))
+
+
+def unread(application: Manifest) -> Iterator[Problem]:
+    """Yield options of an Application that Argo CD passes over without a word."""
+    for path, option in application.at("spec", "syncPolicy", "syncOptions", "*", of=str):
+        name, equals, _ = option.strip().partition("=")
+        meant = next((known for known in KNOWN if is_near(name, known)), None)
+        if name not in KNOWN and meant:
+            message = f"Argo CD knows no option {name!r}; did you mean {meant!r}?"
+            yield Problem(Place(application, path), message, severity=Severity.WARNING)
+        elif name in KNOWN and not equals:
+            message = f"{name} has no value, so Argo CD ignores it; write {name}=true"
+            yield Problem(Place(application, path), message, severity=Severity.WARNING)
 
 
 def options(manifest: Manifest, harmful: tuple[str, ...]) -> Iterator[Problem]:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trainyard.checks import Problem, Variable, World, is_gpu, whole_number
+from trainyard.checks import Problem, Variable, World, all_variables, is_gpu, whole_number
 
 RUNTIME = "NVIDIA_VISIBLE_DEVICES"
 """The container runtime reads it, with the node's GPU numbers; the pod's value overrides the device plugin's."""
@@ -38,9 +38,9 @@ def check(world: World) -> Iterator[Problem]:
     """Check the environment of every container of training jobs, and of objects that create them."""
     for job in world.workloads():
         requested = {path: gpus_of(container) for path, container in job.containers()}
-        for variable in job.variables():
+        for variable in all_variables(job):
             value = (variable.value or "").strip()
-            gpus = requested[variable.container]
+            gpus = requested.get(variable.container)
             if variable.name == RUNTIME and CHOSEN.fullmatch(value) and (gpus or job.manifest.kind != "Pod"):
                 message = f"{RUNTIME} is {value!r}, which overrides the GPUs that the pod was assigned; remove it"
                 yield Problem(variable.place, message)

@@ -20,20 +20,31 @@ def check(world: World) -> Iterator[Problem]:
     """Find a flavor whose nodes have all labels that a pod set selects."""
     queues = Queues(world)
     for pods, _, flavors in queues.pod_sets():
-        yield from unknown_labels(pods, [queues.labels(flavor) for flavor in flavors])
+        selector = strings(pods.spec.get("nodeSelector"))
+        known = [(queues.labels(flavor), strings(flavor.get("spec", "nodeLabels"))) for flavor in flavors]
+        yield from unknown_labels(pods, selector, [labels for labels, own in known if agrees(selector, own)])
 
 
-def unknown_labels(pods: Pods, pools: list[Mapping[str, str]]) -> Iterator[Problem]:
+def agrees(selector: Mapping[str, str], own: Mapping[str, str]) -> bool:
+    """Say whether a flavor's own labels do not contradict a selector: those Kueue compares."""
+    return all(own.get(key, value) == value for key, value in selector.items())
+
+
+def unknown_labels(pods: Pods, selector: Mapping[str, str], pools: list[Mapping[str, str]]) -> Iterator[Problem]:
     """Yield the labels of nodeSelector that no flavor's nodes have, unless they contradict every flavor."""
-    selector = strings(pods.spec.get("nodeSelector"))
-    fitting = [labels for labels in pools if all(labels.get(key, value) == value for key, value in selector.items())]
-    lacking = [
-        sorted(key for key in selector if key not in labels and selector[key] not in EVERYWHERE.get(key, ()))
-        for labels in fitting
+    wrong = [
+        sorted(
+            key
+            for key, value in selector.items()
+            if labels.get(key) != value and (key in labels or value not in EVERYWHERE.get(key, ()))
+        )
+        for labels in pools
     ]
-    if lacking and all(lacking):
-        for key in min(lacking, key=len):
-            yield Problem(
-                pods.place("spec", "nodeSelector", key),
-                f"nodeSelector {key} is {selector[key]!r}, but no node of the queue is known to have it; remove it",
-            )
+    if wrong and all(wrong):
+        for key in min(wrong, key=len):
+            said = f"nodeSelector {key} is {selector[key]!r}, but"
+            have = sorted({labels[key] for labels in pools if key in labels})
+            message = f"{said} no node of the queue is known to have it; remove it"
+            if have:
+                message = f"{said} nodes of the queue have {', '.join(have)}; remove it"
+            yield Problem(pods.place("spec", "nodeSelector", key), message)

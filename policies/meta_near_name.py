@@ -7,10 +7,11 @@ Source: NVIDIA/gpu-operator v26.7.0 controllers/object_controls.go (runtime clas
  docs/gpu-feature-discovery (nvidia.com/gpu.product is the name of nvidia-smi with dashes)
 """
 
+import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 
-from trainyard.checks import Place, Pods, Problem, Severity, World
+from trainyard.checks import Place, Pods, Problem, Severity, World, is_near
 
 SEVERITY = Severity.WARNING
 
@@ -20,15 +21,22 @@ KNOWN = {
 }
 """Names that operators and distributions give."""
 
-GPUS = ("nvidia.com/gpu", "amd.com/gpu")
-WRONG_GPUS = {
-    **dict.fromkeys(("nvidia.com/gpus", "nvidia/gpu", "nvdia.com/gpu", "nvidia.com/GPU", "nvidia.com/cuda"), GPUS[0]),
-    **dict.fromkeys(("amd.com/gpus", "amd/gpu", "amd.com/GPU", "amd.com/rocm"), GPUS[1]),
-    **dict.fromkeys(("alpha.kubernetes.io/nvidia-gpu", "nvidia.com/gpu.count", "nvidia.com/gpu.product"), GPUS[0]),
-}
-"""Resources that no device plugin has, each with the one that was meant; the last are labels, and a name of 2017."""
-
 PRODUCT = "nvidia.com/gpu.product"
+
+GPUS = ("nvidia.com/gpu", "nvidia.com/gpu.shared", "amd.com/gpu", "habana.ai/gaudi", "google.com/tpu", "intel.com/gpu")
+"""Resources that device plugins advertise; others of their groups may be of somebody's own."""
+
+_NVIDIA = ("nvidia.com/gpus", "nvidia/gpu", "nvdia.com/gpu", "nvidia.com/cuda", "alpha.kubernetes.io/nvidia-gpu")
+OTHER = {
+    **dict.fromkeys((*_NVIDIA, "nvidia.com/gpu.count", PRODUCT), GPUS[0]),
+    **dict.fromkeys(("amd.com/gpus", "amd/gpu", "amd.com/rocm"), GPUS[2]),
+    "nvidia.com/gpu-shared": GPUS[1],
+}
+"""Resources that no device plugin has, in small letters, each with the one that was meant."""
+
+PARTS = "nvidia.com/mig-"
+PARTED = re.compile(r"nvidia\.com/mig-(?:\d+c\.)?\d+g\.\d+gb(?:\.[a-z.-]+)?")
+"""Parts of GPUs (NVIDIA/k8s-device-plugin v0.20.0 README.md)."""
 
 SOLD = {
     "NVIDIA-H100-SXM5-80GB": "NVIDIA-H100-80GB-HBM3",
@@ -70,15 +78,26 @@ def misspelt(pods: Pods) -> Iterator[Problem]:
         if isinstance(name, str) and (near := near_of(field, name)):
             message = f"{field} is {name!r}, which nothing known has; did you mean {near!r}?"
             yield Problem(pods.place("spec", field), message)
-    for place, resource, _ in pods.limits():
-        if meant := WRONG_GPUS.get(resource):
-            yield Problem(place, f"no device plugin has {resource!r}; did you mean {meant!r}?")
+    yield from unknown_resources(pods)
     for path, value in wanted_products(pods):
         if value.removesuffix("-SHARED") in SOLD:
             yield Problem(
                 Place(pods.manifest, path),
                 f"no node is labelled {value!r}; use {SOLD[value.removesuffix('-SHARED')]!r}",
             )
+
+
+def unknown_resources(pods: Pods) -> Iterator[Problem]:
+    """Yield resources that nearly are GPUs; what is only a request, the API server refuses."""
+    for place, resource, _ in pods.limits():
+        meant = OTHER.get(resource.lower())
+        if meant is None and resource not in GPUS and not PARTED.fullmatch(resource):
+            meant = next((name for name in GPUS if is_near(resource, name)), None)
+        if meant is not None:
+            yield Problem(place, f"no node has the resource {resource!r}; did you mean {meant!r}?")
+        elif resource.startswith(PARTS) and not PARTED.fullmatch(resource):
+            message = f"no node has the resource {resource!r}; a part of a GPU is named as nvidia.com/mig-1g.10gb"
+            yield Problem(place, message)
 
 
 def wanted_products(pods: Pods) -> Iterator[tuple[tuple[str | int, ...], str]]:

@@ -7,7 +7,7 @@ Source: pytorch v2.9 torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp ErrorHandl
 
 from collections.abc import Iterator
 
-from trainyard.checks import Pods, Problem, Severity, Variable, World, is_gpu, whole_number
+from trainyard.checks import Pods, Problem, Severity, Variable, World, environment, is_gpu, whole_number
 
 SEVERITY = Severity.WARNING
 
@@ -26,7 +26,7 @@ def check(world: World) -> Iterator[Problem]:
         on = [pods for pods in job.pod_sets() if gpus_of(pods)]
         if sum(pods.count * gpus_of(pods) for pods in on) > 1:
             for pods in on:
-                for variable in pods.variables(init=False):
+                for variable in environment(pods, init=False):
                     yield from problems(variable)
 
 

@@ -15,6 +15,7 @@ from trainyard.checks import (
     Severity,
     Variable,
     World,
+    environment,
     is_rdma,
     rdma_resources,
     whole_number,
@@ -43,7 +44,7 @@ def check(world: World) -> Iterator[Problem]:
 
 def harmful_variables(pods: Pods, devices: list[str], *, several: bool) -> Iterator[Problem]:
     """Yield variables that turn off the pods' devices, or the links between their GPUs."""
-    for variable in pods.variables():
+    for variable in environment(pods):
         value = variable.value or ""
         if devices and turns_off(variable, devices):
             unused = f"GPUDirect RDMA on {devices[0]!r}" if variable.name == DIRECT else f"the requested {devices[0]!r}"

@@ -8,7 +8,7 @@ Source: NVIDIA/nccl 2.30 docs/userguide/source/env.rst, src/misc/socket.cc; cont
 import json
 from collections.abc import Iterator
 
-from trainyard.checks import NETWORKS, Pods, Problem, World
+from trainyard.checks import NETWORKS, Pods, Problem, World, environment
 
 PREFIXES = {"NCCL_SOCKET_IFNAME"}
 """Variables whose values are prefixes of names, unless they begin with an equals sign."""
@@ -25,7 +25,7 @@ def check(world: World) -> Iterator[Problem]:
             if pods.spec.get("hostNetwork") is True:
                 continue
             existing = interfaces(pods)
-            for variable in pods.variables(init=False):
+            for variable in environment(pods, init=False):
                 value = variable.value or ""
                 if variable.name in NAMES and value and not value.startswith("^") and "$" not in value:
                     exact = variable.name not in PREFIXES or value.startswith("=")

@@ -1,7 +1,7 @@
 """The networks that a pod names can be read and attached.
 
-Why: Multus reads the annotation and the configuration when it sets up the pod's network. If it cannot, or an interface
- has a name that Linux refuses, the pod stays in ContainerCreating while the gang's quota is held.
+Why: Multus reads the annotation and the configuration when it sets up the pod's network. If it cannot, or Linux refuses
+ the name of an interface, the pod stays in ContainerCreating. The gang keeps its quota meanwhile.
 Fix: write names with commas, or JSON; give each interface a name of its own of at most 15 characters.
 Source: k8snetworkplumbingwg/multus-cni v4.3.0 pkg/k8sclient/k8sclient.go parsePodNetworkAnnotation,
  pkg/multus/multus.go validateIfName; containernetworking/cni v1.2.3 pkg/utils/utils.go ValidateInterfaceName,
@@ -15,8 +15,11 @@ from typing import Any
 
 from trainyard.checks import NETWORKS, Place, Problem, World
 
-NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
-"""Of a network and a namespace, in the form with commas."""
+PART = re.compile(r"(?:(?:{0})?\s*/)?\s*{0}\s*(?:@[^@]*)?".format("[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"))
+"""A network in the form with commas."""
+
+JSON = re.compile(r"[\[{\"]")
+"""By which Multus tells JSON from the form with commas."""
 
 MOST = 15
 """Characters of an interface's name."""
@@ -30,12 +33,12 @@ def check(world: World) -> Iterator[Problem]:
     for job in world.workloads():
         for pods in job.pod_sets():
             text = pods.annotations.get(NETWORKS, "").strip()
-            if text and (fault := fault_of(text)):
-                yield Problem(pods.place("metadata", "annotations", NETWORKS), fault)
+            if text:
+                yield from unreadable(pods.place("metadata", "annotations", NETWORKS), text)
     for network in world.of("NetworkAttachmentDefinition", group="k8s.cni.cncf.io"):
         for path, text in network.at("spec", "config", of=str):
-            if text.strip() and (fault := unusable(text)):
-                yield Problem(Place(network, path), fault)
+            if text.strip():
+                yield from unusable(Place(network, path), text)
     for kind in ("SriovNetwork", "SriovIBNetwork"):
         for network in world.of(kind):
             for path, text in network.at("spec", "ipam", of=str):
@@ -44,49 +47,53 @@ def check(world: World) -> Iterator[Problem]:
                     yield Problem(Place(network, path), message)
 
 
-def fault_of(text: str) -> str | None:
-    """Return what is wrong with the networks that a pod names, None where nothing is."""
-    if re.search(r"[\[{\"]", text):
-        try:
-            named = json.loads(text)
-        except (ValueError, RecursionError):
-            return "the networks are no valid JSON, so the pod never starts; correct it"
-        if not isinstance(named, list) or not all(isinstance(entry, dict) for entry in named):
-            return "the networks must be a JSON list of objects, else the pod never starts"
-        interfaces = [str(entry.get("interface") or "") for entry in named]
+def unreadable(place: Place, text: str) -> Iterator[Problem]:
+    """Yield the problem with the networks that a pod names."""
+    parts = [part.strip() for part in text.split(",")]
+    wrong = next((part for part in parts if not PART.fullmatch(part)), None)
+    if not JSON.search(text):
+        if wrong is None:
+            yield from clashing(place, [part.partition("@")[2].strip() for part in parts])
+        else:
+            message = f"{wrong!r} names no network, so the pod never starts; write namespace/name@interface"
+            yield Problem(place, message)
+        return
+    try:
+        named = json.loads(text)
+    except (ValueError, RecursionError):
+        yield Problem(place, "the networks are no valid JSON, so the pod never starts; correct it")
+        return
+    if isinstance(named, list) and all(isinstance(entry, dict) for entry in named):
+        yield from clashing(place, [str(entry.get("interface") or "") for entry in named])
     else:
-        parts = [re.split(r"[/@]", item.strip()) for item in text.split(",")]
-        for item, part in zip(text.split(","), parts, strict=True):
-            names = part[: 2 if "/" in item.partition("@")[0] else 1]
-            if not all(NAME.fullmatch(name.strip()) for name in names if name) or not names[-1].strip():
-                return f"{item.strip()!r} names no network, so the pod never starts; write namespace/name@interface"
-        interfaces = [item.partition("@")[2].strip() for item in text.split(",")]
-    return interface_fault(interfaces)
+        yield Problem(place, "the networks must be a JSON list of objects, else the pod never starts")
 
 
-def interface_fault(interfaces: list[str]) -> str | None:
-    """Return what is wrong with the names of further interfaces; by default they are net1, net2 and so on."""
+def clashing(place: Place, interfaces: list[str]) -> Iterator[Problem]:
+    """Yield the first interface that the pod cannot have; without a name they are net1, net2 and so on."""
     seen = set(TAKEN)
     for number, name in enumerate(interfaces, 1):
         given = name or f"net{number}"
         if len(given.encode()) > MOST or re.search(r"[/:\s]", given):
-            return f"Linux allows no interface {given!r}; use at most {MOST} characters, without / and :"
+            message = f"Linux allows no interface {given!r}; use at most {MOST} characters, without / and :"
+            yield Problem(place, message)
+            return
         if given in seen:
-            return f"the pod would have two interfaces {given!r}, so it never starts; give each its own name"
+            message = f"the pod would have two interfaces {given!r}, so it never starts; give each its own name"
+            yield Problem(place, message)
+            return
         seen.add(given)
-    return None
 
 
-def unusable(text: str) -> str | None:
-    """Return why no plugin can be run for a network's configuration, None where one can."""
+def unusable(place: Place, text: str) -> Iterator[Problem]:
+    """Yield the problem with a network's configuration for which no plugin can be run."""
     config = read(text)
-    if config is None:
-        return "config is no JSON object, so pods that use this network never start; correct it"
-    plugins = config.get("plugins")
+    plugins = config.get("plugins") if config is not None else None
     named = plugins if isinstance(plugins, list) else [config]
-    if not all(isinstance(plugin, dict) and plugin.get("type") for plugin in named):
-        return "config names no plugin, so pods that use this network never start; add type"
-    return None
+    if config is None:
+        yield Problem(place, "config is no JSON object, so pods that use this network never start; correct it")
+    elif not all(isinstance(plugin, dict) and plugin.get("type") for plugin in named):
+        yield Problem(place, "config names no plugin, so pods that use this network never start; add type")
 
 
 def read(text: str) -> Mapping[str, Any] | None:

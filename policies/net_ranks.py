@@ -18,6 +18,7 @@ from trainyard.checks import (
     TrainingJob,
     World,
     gangs,
+    is_gpu,
     strings,
     traffic,
 )
@@ -93,10 +94,15 @@ def apart(
         way = "connect to" if direction == "Egress" else "accept connections of"
         message = f"pods of {ref} may not {way} each other; allow {direction.lower()} between them"
         yield Problem(place, message)
-    elif job.manifest.kind in ANY_PORT and all(ports):
+    elif all(ports) and (job.manifest.kind in ANY_PORT or any(launches(other) for other in sets)):
         listed = ", ".join(map(str, sorted({port for found in ports for port in found} - set(traffic.DNS))[:3]))
         message = f"pods of {ref} reach each other only at port {listed}, but NCCL and Gloo use any; remove ports"
         yield Problem(place, message)
+
+
+def launches(pods: Pods) -> bool:
+    """Whether a launcher starts ranks of several pods with GPUs, which NCCL connects."""
+    return any(map(is_gpu, pods.needs)) and any(True for _ in gangs(pods))
 
 
 def tcp_alone(policy: Manifest, rule: Mapping[str, Any], ref: str) -> Problem:

@@ -39,7 +39,7 @@ def faults(policy: Manifest) -> Iterator[Problem]:
     if policy.get("spec", "numVfs") == 0:
         yield Problem(Place(policy, ("spec", "numVfs")), "numVfs is 0, so no virtual function is made; write 1 or more")
     if policy.get("spec", "isRdma") is True and policy.text("spec", "deviceType") == "vfio-pci":
-        message = "deviceType vfio-pci has no RDMA device, which isRdma asks for; use netdevice"
+        message = "deviceType vfio-pci makes no RDMA device, but isRdma is true; use netdevice"
         yield Problem(Place(policy, ("spec", "deviceType")), message)
     if policy.text("spec", "linkType").lower() == "ib" and policy.text("spec", "eSwitchMode") == "switchdev":
         message = "eSwitchMode switchdev is for Ethernet, but linkType is ib; remove eSwitchMode"

@@ -17,6 +17,9 @@ POD, NODE = "ReadWriteOncePod", "ReadWriteOnce"
 WHOLE_NODE = 8
 """GPUs of a pod that shares no node with another like it."""
 
+MOST = 16
+"""GPUs of the largest nodes."""
+
 
 def check(world: World) -> Iterator[Problem]:
     """Compare the pods that mount each claim among the objects with its access modes."""
@@ -46,8 +49,8 @@ def one_pod(here: list[Mounted]) -> Iterator[Problem]:
 
 
 def one_node(here: list[Mounted]) -> Iterator[Problem]:
-    """Yield pods of whole nodes that mount the claim of one node."""
+    """Yield pods that fit on no one node and mount the claim of one node."""
     for mounted in here:
-        if mounted.pods > 1 and mounted.gpus >= WHOLE_NODE:
+        if mounted.pods > 1 and (mounted.gpus >= WHOLE_NODE or mounted.gpus * mounted.pods > MOST):
             message = f"claim {mounted.claim!r} is {NODE}, but {mounted.pods} pods of {mounted.gpus} GPUs mount it"
             yield Problem(mounted.place, f"{message}; only those on one node start")

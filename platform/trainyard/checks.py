@@ -32,11 +32,12 @@ if TYPE_CHECKING:
     from trainyard.judge.policies.kubelets import ALIGNING, aligning, kubelets, rails
     from trainyard.judge.policies.levels import upside_down
     from trainyard.judge.policies.lines import elastic, texts
+    from trainyard.judge.policies.near import is_near
     from trainyard.judge.policies.places import Amount, Place, Variable
     from trainyard.judge.policies.policy import Problem
     from trainyard.judge.policies.queues import Queues, may_be_of, pool_of
     from trainyard.judge.policies.ranks import Elastic, Ranks, elastic_ranks, gpus_of, ranks
-    from trainyard.judge.policies.scripts import Shell, shells
+    from trainyard.judge.policies.scripts import Shell, all_variables, environment, shells
     from trainyard.judge.policies.services import all_workloads
     from trainyard.judge.policies.world import Pods, TrainingJob, World
 
@@ -53,12 +54,13 @@ HOMES = {
     "injected": ("injected",),
     "known_keys": ("keys_of", "meant_key"),
     "kubelets": ("ALIGNING", "aligning", "kubelets", "rails"),
+    "near": ("is_near",),
     "levels": ("upside_down",),
     "lines": ("elastic", "texts"),
     "policy": ("Problem",),
     "queues": ("Queues", "may_be_of", "pool_of"),
     "ranks": ("Elastic", "Ranks", "elastic_ranks", "gpus_of", "ranks"),
-    "scripts": ("Shell", "shells"),
+    "scripts": ("Shell", "all_variables", "environment", "shells"),
     "services": ("all_workloads",),
     "places": ("Amount", "Place", "Variable"),
     "world": ("Pods", "TrainingJob", "World"),
@@ -93,6 +95,7 @@ __all__ = [
     "World",
     "access_modes",
     "aligning",
+    "all_variables",
     "all_workloads",
     "allocatable",
     "amount_of",
@@ -102,6 +105,7 @@ __all__ = [
     "did_you_mean",
     "elastic",
     "elastic_ranks",
+    "environment",
     "gangs",
     "generation",
     "gpus_of",
@@ -109,6 +113,7 @@ __all__ = [
     "injected",
     "is_gpu",
     "is_guaranteed",
+    "is_near",
     "is_rdma",
     "keys_of",
     "kubelets",

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from trainyard.base.documents import Path
 from trainyard.judge.policies.lines import SCRIPT, SHELLS, list_texts
-from trainyard.judge.policies.places import Place
-from trainyard.judge.policies.world import Pods
+from trainyard.judge.policies.places import Place, Variable
+from trainyard.judge.policies.world import Pods, TrainingJob
 
 BRANCHES = re.compile(
     r"(?:^|[;&|\s])(?:if|case|for|while|until|select|function|eval|trap|wait|source|kill)\s|<<|[`(){}]|(?<![&>])&(?![&>])",
@@ -27,6 +27,9 @@ COMMENT = re.compile(r"(?:^|(?<=\s))#.*$", re.MULTILINE)
 
 BEFORE = re.compile(r"(?:[A-Za-z_]\w*=\S*|exec|time|nohup|env|stdbuf|unbuffer|-\S+|numactl|nice|sudo)$")
 """What may stand in front of a program."""
+
+ASSIGNED = re.compile(r"([A-Za-z_]\w*)=([\"']?)([^\"'$`\\]*)\2")
+"""A variable that a shell sets to a text without variables."""
 
 TRAINS = re.compile(r"(?:python(?:3(?:\.\d+)?)?|torchrun|accelerate|deepspeed|mpirun|horovodrun|composer)$")
 """Programs that train, by the names of their files."""
@@ -111,6 +114,33 @@ def shells(pods: Pods) -> Iterator[Shell]:
         strict = any(re.fullmatch(r"-[a-z]*e[a-z]*", word) for word in options[:at])
         strict = strict or re.search(r"(?:^|[;\s])set\s+-[a-z]*e", text) is not None
         yield Shell(place, path, text, strict, commands(text))
+
+
+def environment(pods: Pods, *, init: bool = True) -> Iterator[Variable]:
+    """Yield the environment of every container, that which its script sets for the program too."""
+    yield from pods.variables(init=init)
+    yield from pods.once(exported)
+
+
+def all_variables(job: TrainingJob) -> Iterator[Variable]:
+    """Yield the environment of all containers of a job, and of a TrainJob's trainer."""
+    yield from job.variables()
+    for pods in job.pod_sets() if job.pods_in is job.manifest else ():
+        yield from pods.once(exported)
+
+
+def exported(pods: Pods) -> Iterator[Variable]:
+    """Yield the variables that a script without branches exports, or sets in front of the program that trains."""
+    for shell in shells(pods):
+        for command in shell.commands:
+            words = command.text.split()
+            exports = words[0] == "export"
+            for word in words[1:] if exports else words if command.trains else ():
+                found = ASSIGNED.fullmatch(word)
+                if found:
+                    yield Variable(shell.place, shell.container, found[1], found[3])
+                elif not exports and not BEFORE.match(word):
+                    break
 
 
 def commands(script: str) -> tuple[Command, ...]:
