@@ -18,7 +18,7 @@ LEAST = "kueue.x-k8s.io/job-min-parallelism"
 
 def check(world: World) -> Iterator[Problem]:
     """Compare the fewest pods of a queued Job with the nodes that its launcher waits for."""
-    for job in world.training_jobs():
+    for job in world.all_jobs():
         least = whole_number(job.manifest.annotations.get(LEAST, ""))
         if job.manifest.kind != "Job" or job.manifest.group != "batch" or not job.queue_name or not least:
             continue

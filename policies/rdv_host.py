@@ -47,7 +47,7 @@ class Names(NamedTuple):
 
 def check(world: World) -> Iterator[Problem]:
     """Look at launchers that meet on several nodes, where the address is written."""
-    for job in world.training_jobs():
+    for job in world.all_jobs():
         total = sum(pods.count for pods in job.pod_sets())
         for pods in job.pod_sets() if total > 1 else ():
             if not pods.spec.get("hostNetwork"):
@@ -124,6 +124,8 @@ def names_no_pod(world: World, job: TrainingJob, names: Names, host: str) -> str
     if head == names.domain and in_service:
         return f"{host!r} is a Service of all pods"
     if names.may_be(head) and domain != names.domain:
+        if any(item.name == domain for item in world.of("Service", namespace=job.namespace, group="")):
+            return ""  # net-subdomain tells that the pods have not the subdomain of this Service
         return f"{host!r} does not resolve, since the pods have the domain {names.domain!r}"
     others = (other.name for other in world.training_jobs() if other.manifest is not job.manifest)
     told = job.manifest.kind == "JobSet" and OF_JOBSET.fullmatch(head.removeprefix(job.name))
@@ -135,12 +137,12 @@ def names_no_pod(world: World, job: TrainingJob, names: Names, host: str) -> str
 def names_of(job: TrainingJob, pods: Pods) -> Names | None:
     """Return the names of a job's pods; None where it is not known how they are called."""
     kind, name = job.manifest.kind, job.name
-    if not name or pods.spec.get("hostname"):
+    if not name or job.is_scheduled or pods.spec.get("hostname"):
         return None
     if kind == "Job" and job.manifest.group == "batch":
         domain = pods.spec.get("subdomain")
-        most = whole_number(str(job.manifest.get("spec", "completions"))) or 0
-        if not isinstance(domain, str):
+        most = whole_number(str(job.manifest.get("spec", "completions")))
+        if not isinstance(domain, str) or most is None:
             return None
         return numbered(domain, {name: most}, f"{name}-0.{domain}")
     if kind == "JobSet":

@@ -21,7 +21,7 @@ ONE_BY_ONE = {"Job", "Pod"}
 
 def check(world: World) -> Iterator[Problem]:
     """Check launchers with a fixed number of nodes; a range or an elasticPolicy adapts to the pods."""
-    for job in world.training_jobs():
+    for job in world.all_jobs():
         for pods in job.pod_sets():
             yield from impossible(job, pods)
         if job.manifest.get("spec", "elasticPolicy"):

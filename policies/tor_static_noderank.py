@@ -19,7 +19,7 @@ BRANCHES = re.compile(r"\b(if|case)\b|&&|\|\||\n")
 
 def check(world: World) -> Iterator[Problem]:
     """Check torchrun and accelerate with static rendezvous; c10d assigns ranks itself."""
-    for job in world.training_jobs():
+    for job in world.all_jobs():
         for pods in job.pod_sets():
             names = {variable.name for variable in pods.variables(init=False)}
             for gang in gangs(pods):
