@@ -22,7 +22,7 @@ BRINGS_ITS_OWN = "ray.io"
 
 def check(world: World) -> Iterator[Problem]:
     """Check the containers of training jobs."""
-    for job in world.training_jobs():
+    for job in world.all_jobs():
         if job.manifest.group == BRINGS_ITS_OWN:
             continue
         for pods in job.pod_sets():

@@ -21,9 +21,14 @@ QUEUED_PODS = {"Pod", "Deployment", "StatefulSet", "LeaderWorkerSet"}
 
 def check(world: World) -> Iterator[Problem]:
     """Check the annotations and the pods of training jobs without the label."""
-    for job in world.training_jobs():
+    for job in world.all_jobs():
         if job.queue_name is None:
             yield from misplaced_queues(job)
+            if job.is_scheduled and (name := job.manifest.outer.labels.get(QUEUE_LABEL)):
+                message = (
+                    f"queue {name!r} is a label of the CronJob, which Kueue ignores; move it to jobTemplate.metadata"
+                )
+                yield Problem(Place(job.manifest.outer, ("metadata", "labels", QUEUE_LABEL)), message)
         elif job.manifest.kind != "Pod" and job.carrier.framework:
             yield from misplaced_topology(job)
     for manifest in world.of("Job", group="batch.volcano.sh"):
@@ -57,7 +62,6 @@ def misplaced_queues(job: TrainingJob) -> Iterator[Problem]:
     for pods in job.pod_sets():
         path = (*pods.template, "metadata", "labels", QUEUE_LABEL)
         if isinstance(name := pods.manifest.get(*path), str):
-            message = (
-                f"queue {name!r} is a label of the pods, which Kueue ignores; move it to the {job.manifest.outer.kind}"
-            )
+            to = "jobTemplate.metadata" if job.is_scheduled else f"the {job.manifest.outer.kind}"
+            message = f"queue {name!r} is a label of the pods, which Kueue ignores; move it to {to}"
             yield Problem(Place(pods.manifest, path), message)

@@ -18,7 +18,7 @@ def check(world: World) -> Iterator[Problem]:
     """
     queues = Queues(world)
     claimed = {device_class.text("spec", "extendedResourceName") for device_class in world.of("DeviceClass")}
-    for job in () if queues.settings.ignores_undeclared else world.training_jobs():
+    for job in () if queues.settings.ignores_undeclared else world.all_jobs():
         queue = queues.of(job)
         if queue is None:
             continue

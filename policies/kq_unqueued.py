@@ -30,12 +30,13 @@ def check(world: World) -> Iterator[Problem]:
     """Look at everything with GPUs on a described cluster; what Volcano places has queues of its own."""
     if world.inventory is None or not world.inventory.queues:
         return
-    for job in all_workloads(world):
+    for job in (*all_workloads(world), *world.scheduled()):
         volcano = job.carrier.operator == VOLCANO or job.manifest.get("spec", "schedulerName") == VOLCANO
         if job.queue_name or queued_itself(job) or job.carrier.idle or job.carrier.makes or volcano:
             continue
         holder = job.manifest.outer
         whole = f" to the {holder.kind}" if holder is not job.manifest else ""
+        whole = " to its jobTemplate" if job.is_scheduled else whole
         for pods in job.pod_sets():
             if pods.spec.get("schedulerName") == VOLCANO or labelled(pods) or not (pods.count or may_grow(pods)):
                 continue

@@ -58,7 +58,7 @@ def check(world: World) -> Iterator[Problem]:
     if not quotas and not ranges:
         return
     said: set[tuple[int, tuple[str | int, ...]]] = set()
-    for job in world.training_jobs():
+    for job in world.all_jobs():
         near = [limit for limit in ranges if is_near(limit, job)]
         for problem in (
             *(found for quota in quotas if is_near(quota, job) for found in over_quota(quota, job, near)),

@@ -12,7 +12,7 @@ from trainyard.checks import Problem, World, gangs
 
 def check(world: World) -> Iterator[Problem]:
     """Check Jobs that start a launcher on several nodes; those of a JobSet are Indexed by default."""
-    for job in world.training_jobs():
+    for job in world.all_jobs():
         kind = job.manifest.kind
         if kind not in ("Job", "JobSet") or job.manifest.group not in ("batch", "jobset.x-k8s.io"):
             continue

@@ -34,7 +34,7 @@ FEWEST = "kueue.x-k8s.io/job-min-parallelism"
 def check(world: World) -> Iterator[Problem]:
     """Compare every pod set that requires a level with the largest domain of that level."""
     queues = Queues(world)
-    for job in world.training_jobs():
+    for job in world.all_jobs():
         for pods in job.pod_sets():
             level = pods.annotations.get(REQUIRED)
             sizes = [*domains(queues, job, pods, level)] if level else []

@@ -1,13 +1,17 @@
 """A launcher must not wait for more nodes than there are pods that start it.
 
-Why: Otherwise the pods wait at the rendezvous for others that never come, until it times out.
+Why: Otherwise the pods wait at the rendezvous for others that never come, until it times out. A range that begins below
+ 1, or ends below its begin, stops torchrun at once.
 Fix: set the number of nodes to the number of pods, or add the missing pods.
 Source: pytorch v2.9 torch/distributed/run.py; accelerate v1.15.0 src/accelerate/commands/launch.py
 """
 
 from collections.abc import Iterator
 
-from trainyard.checks import Problem, TrainingJob, World, gangs
+from trainyard.checks import Pods, Problem, TrainingJob, World, gangs, launched, whole_number
+
+WORLD_SIZE = frozenset({"$(WORLD_SIZE)", "$WORLD_SIZE", "${WORLD_SIZE}"})
+"""A variable of the training operator: processes of all pods, where nprocPerNode is a number."""
 
 OF_JOBSET = ("spec", "replicatedJobs", "*", "template", "spec", "completions")
 
@@ -17,7 +21,9 @@ ONE_BY_ONE = {"Job", "Pod"}
 
 def check(world: World) -> Iterator[Problem]:
     """Check launchers with a fixed number of nodes; a range or an elasticPolicy adapts to the pods."""
-    for job in world.training_jobs():
+    for job in world.all_jobs():
+        for pods in job.pod_sets():
+            yield from impossible(job, pods)
         if job.manifest.get("spec", "elasticPolicy"):
             continue
         found = [(pods.count, gang) for pods in job.pod_sets() for gang in gangs(pods)]
@@ -33,6 +39,20 @@ def check(world: World) -> Iterator[Problem]:
                 yield Problem(
                     gang.place, f"{gang.launcher} waits for {gang.nodes} nodes, but only {start} it; {remedy}"
                 )
+
+
+def impossible(job: TrainingJob, pods: Pods) -> Iterator[Problem]:
+    """Yield numbers of nodes that no number of pods is: a range of none, or the number of all processes."""
+    each = whole_number(job.manifest.text("spec", "nprocPerNode")) if job.manifest.kind == "PyTorchJob" else None
+    for _, launcher, options in launched(pods):
+        place, said = options.get("--nnodes", (None, ""))
+        least, _, most = said.partition(":")
+        first, last = whole_number(least), whole_number(most)
+        if place is not None and first is not None and last is not None and not 0 < first <= last:
+            yield Problem(place, f"{launcher} stops at the range {said}; write the fewest nodes, at least 1, first")
+        elif place is not None and said in WORLD_SIZE and each is not None and each > 1:
+            message = f"WORLD_SIZE counts {each} processes on each node, so {launcher} waits for too many nodes"
+            yield Problem(place, f"{message}; remove --nnodes")
 
 
 def one_after_another(job: TrainingJob, nodes: int) -> bool:

@@ -31,7 +31,7 @@ ON_CPUS = {"--cpu", "--use-cpu", "--gpu-ids"}
 
 def check(world: World) -> Iterator[Problem]:
     """Look at torchrun and Accelerate in containers with GPUs, where the number of processes is written."""
-    for job in world.training_jobs():
+    for job in world.all_jobs():
         found = {(problem.place.path, problem.message): problem for problem in of_job(job)}
         yield from found.values()  # nprocPerNode of a PyTorchJob is one field for all its replicas
 

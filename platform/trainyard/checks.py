@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from trainyard.judge.policies.container_texts import container_texts
     from trainyard.judge.policies.devices import EFA, is_gpu, is_rdma, rdma_resources
     from trainyard.judge.policies.folders import MOVES, unheld, within
-    from trainyard.judge.policies.gangs import arguments, command_lines, gangs, launched
+    from trainyard.judge.policies.gangs import Gang, arguments, command_lines, gangs, launched
     from trainyard.judge.policies.generations import generation
     from trainyard.judge.policies.injected import injected
     from trainyard.judge.policies.known_keys import keys_of, meant_key
@@ -49,7 +49,7 @@ HOMES = {
     "container_texts": ("container_texts",),
     "devices": ("EFA", "is_gpu", "is_rdma", "rdma_resources"),
     "folders": ("MOVES", "unheld", "within"),
-    "gangs": ("arguments", "command_lines", "gangs", "launched"),
+    "gangs": ("Gang", "arguments", "command_lines", "gangs", "launched"),
     "generations": ("generation",),
     "injected": ("injected",),
     "known_keys": ("keys_of", "meant_key"),
@@ -80,6 +80,7 @@ __all__ = [
     "WHOLE_GPUS",
     "Amount",
     "Elastic",
+    "Gang",
     "Manifest",
     "Mounted",
     "Need",

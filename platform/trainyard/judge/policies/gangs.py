@@ -28,6 +28,12 @@ Both write an option with a dash or an underscore (pytorch v2.9 torch/distribute
 src/accelerate/commands/launch.py).
 """
 
+PREFIX = "PET_"
+"""How variables begin that torchrun reads as options (pytorch v2.9 torch/distributed/argparse_util.py)."""
+
+OPERATED = frozenset({"PyTorchJob", "TrainJob"})
+"""Kinds whose operator sets these."""
+
 HYDRA_FOLDER, HYDRA_FILE = "--config-path", "--config-name"
 """By which Hydra is given its file of settings."""
 
@@ -51,6 +57,8 @@ class Gang(NamedTuple):
     """Whether it has this option, or its settings are in a file."""
     static: bool
     """Whether each node must get its rank, as in a static rendezvous."""
+    rank: str = ""
+    """The rank of its node as it is written; empty where it is not."""
 
 
 class Word(NamedTuple):
@@ -72,15 +80,28 @@ class Launched(NamedTuple):
 
 def gangs(pods: Pods) -> Iterator[Gang]:
     """Yield the launchers of several nodes whose number is written."""
-    for _, launcher, options in launched(pods):
+    for container, launcher, options in launched(pods):
         count, rank = LAUNCHERS[launcher]
-        place, nodes = options.get(count, (None, ""))
+        given = {**torchrun_variables(pods, container, launcher), **options}
+        place, nodes = given.get(count, (None, ""))
         number = whole_number(nodes)
         if place is None or number is None or number < 2:
             continue
-        backend = options.get("--rdzv-backend", (place, "static"))[1]
-        ranked = rank in options or "--config-file" in options
-        yield Gang(place, launcher, number, rank, ranked=ranked, static=backend == "static")
+        backend = given.get("--rdzv-backend", (place, "static"))[1]
+        ranked = rank in given or "--config-file" in given
+        said = given.get(rank, (place, ""))[1]
+        yield Gang(place, launcher, number, rank, ranked=ranked, static=backend == "static", rank=said)
+
+
+def torchrun_variables(pods: Pods, container: Path, launcher: str) -> dict[str, tuple[Place, str]]:
+    """Return the options that a container gives to torchrun by variables; operators that set those replace them."""
+    if launcher.startswith("accelerate") or pods.manifest.kind in OPERATED:
+        return {}
+    return {
+        f"--{found.name.removeprefix(PREFIX).lower().replace('_', '-')}": (found.place, found.value or "$")
+        for found in pods.variables(init=False)
+        if found.container == container and found.name.startswith(PREFIX)
+    }
 
 
 def launched(pods: Pods) -> Iterator[Launched]:

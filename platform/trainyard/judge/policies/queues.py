@@ -148,7 +148,7 @@ class Queues:
 
     def pod_sets(self) -> Iterator[tuple[Pods, Manifest, Sequence[Manifest]]]:
         """Yield every pod set whose queue is among the objects, with that queue and its flavors for the resources."""
-        for job in self.world.training_jobs():
+        for job in self.world.all_jobs():
             queue = self.of(job)
             if queue is None:
                 continue

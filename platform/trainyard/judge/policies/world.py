@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from trainyard.base.documents import Path
 from trainyard.base.labels import NETWORKS, QUEUE, networks
-from trainyard.base.manifests import Identity, Manifest, strings, value_at
+from trainyard.base.manifests import Identity, Manifest, mapping, strings, value_at
 from trainyard.base.pools import Selectors
 from trainyard.base.quantities import Quantity
 from trainyard.judge.policies.amounts import Need, needs
@@ -154,11 +154,21 @@ class TrainingJob:
     @cached_property
     def queue_name(self) -> str | None:
         """Value of the queue label, or None where the job is not queued; what holds the job waits in its stead."""
-        return self.manifest.outer.labels.get(QUEUE)
+        return self._waits.labels.get(QUEUE)
+
+    @cached_property
+    def _waits(self) -> Manifest:
+        """What Kueue queues: the object that a person writes, but each Job that a CronJob makes."""
+        return self.manifest if self.is_scheduled else self.manifest.outer
+
+    @property
+    def is_scheduled(self) -> bool:
+        """Whether a CronJob makes it, so that its name is not known."""
+        return self.manifest.holder is not None and self.manifest.holder.kind == "CronJob"
 
     def label(self, key: str) -> Place:
         """Return the place of a label's value, by which Kueue queues the job or what holds it."""
-        return Place(self.manifest.outer, ("metadata", "labels", key))
+        return Place(self._waits, ("metadata", "labels", key))
 
     def place(self, *path: str | int) -> Place:
         """Return a place in the object."""
@@ -271,15 +281,33 @@ class World:
         """Return every object of a kind that carries training; of what holds such objects, these."""
         return self._jobs
 
+    def scheduled(self) -> tuple[TrainingJob, ...]:
+        """Return the Jobs that CronJobs make, under the names of these."""
+        return self._scheduled
+
+    @cached_property
+    def _scheduled(self) -> tuple[TrainingJob, ...]:
+        made = (made_job(manifest) for manifest in self.of("CronJob", group="batch"))
+        row = carrier("batch", "Job")
+        return tuple(TrainingJob(job, row, job, self.texts) for job in made if job is not None and row is not None)
+
+    def all_jobs(self) -> tuple[TrainingJob, ...]:
+        """Return every training job, and the Jobs that CronJobs make."""
+        return (*self._jobs, *self._scheduled)
+
     def queued(self) -> tuple[TrainingJob, ...]:
-        """Return every object that may wait in a queue: training jobs, and what holds other objects in their place."""
+        """Return every object that may wait in a queue: training jobs, and what holds other objects in their place.
+
+        Jobs that CronJobs make are among them, and plain pods.
+        """
         holders = (row for row in carriers().values() if row.embeds is not None)
         held = (
             TrainingJob(manifest, row, manifest, self.texts)
             for row in holders
             for manifest in self.of(row.kind, group=row.group)
         )
-        return (*(job for job in self._jobs if job.manifest.holder is None), *held)
+        pods = (job for job in self._workloads if job.carrier.kind == "Pod")
+        return (*(job for job in (*self._jobs, *pods) if job.manifest.holder is None), *held, *self._scheduled)
 
     def workloads(self) -> tuple[TrainingJob, ...]:
         """Return the training jobs, what makes such jobs or is their template, and plain pods.
@@ -304,3 +332,14 @@ class World:
     def synced(self) -> bool:
         """Whether Argo CD applies the objects from Git: one of our clusters, or Applications among the objects."""
         return self.inventory is not None or bool(self.of("Application", group="argoproj.io"))
+
+
+def made_job(manifest: Manifest) -> Manifest | None:
+    """Return the Job that a CronJob makes, None where its template is malformed."""
+    template = manifest.get("spec", "jobTemplate")
+    if not isinstance(template, Mapping) or not isinstance(template.get("spec"), dict):
+        return None
+    own = {"name": manifest.name, "namespace": manifest.namespace}
+    metadata = {**{key: text for key, text in own.items() if text}, **mapping(template.get("metadata"))}
+    value = {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": template["spec"]}
+    return manifest.inside(("spec", "jobTemplate"), value)
