@@ -1,8 +1,7 @@
 """A job is not left to a controller that the cluster does not have.
 
 Why: Where managedBy names another controller, the job's own one makes no pods. Kueue gives the job quota all the same.
- MultiKueue takes jobs only in queues with its admission check.
-Fix: remove managedBy, or add an AdmissionCheck of kueue.x-k8s.io/multikueue to the job's ClusterQueue.
+Fix: remove managedBy, unless that controller is installed by somebody else.
 Source: kubernetes v1.35 pkg/controller/job/job_controller.go; jobset v0.12.0 pkg/controllers/jobset_controller.go;
  kueue v0.19.2 pkg/controller/admissionchecks/multikueue/controllers.go
 """
@@ -22,6 +21,7 @@ OWN = {
 """Values with which each kind's own controller makes the pods."""
 
 MULTIKUEUE = "kueue.x-k8s.io/multikueue"
+"""Which `kq-mk-managedby` looks at, by the checks of the job's queue."""
 
 
 def check(world: World) -> Iterator[Problem]:
@@ -32,9 +32,6 @@ def check(world: World) -> Iterator[Problem]:
     for job in world.training_jobs():
         for field in FIELDS:
             manager = job.manifest.get(*field)
-            if isinstance(manager, str) and manager and manager not in OWN | controllers:
-                what = (
-                    "no admission check of MultiKueue takes it" if manager == MULTIKUEUE else "nothing here does that"
-                )
-                message = f"{manager!r} is to make the pods, but {what}; remove managedBy"
+            if isinstance(manager, str) and manager and manager not in OWN | controllers | {MULTIKUEUE}:
+                message = f"{manager!r} is to make the pods, but nothing here does that; remove managedBy"
                 yield Problem(Place(job.manifest, field), message)
