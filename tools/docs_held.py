@@ -26,6 +26,7 @@ without that number were compared with others, among the cases of Kubernetes.
 
 *Webhooks by chance* are objects of which the webhooks and controllers of this release said whether they take them;
 *read* stands where their sources were compared. Where nothing stands there, they are judged as those of the nearest.
+*Changes by chance* are changes to such objects, of which the same was said.
 
 - *asked*: the release itself answered.
 - *decided as* another: webhooks, controllers and schedulers of that release answered, and ours are those. API types are
@@ -61,8 +62,8 @@ def held_table(root: Path, known: Mapping[str, Facts]) -> Iterator[str]:
         "",
         of_charts(root, known),
         "",
-        "| project | release | how | recorded | by chance | webhooks by chance | types by chance |",
-        "|---|---|---|---|---|---|---|",
+        "| project | release | how | recorded | by chance | webhooks by chance | changes by chance | types by chance |",
+        "|---|---|---|---|---|---|---|---|",
     )
     for project in projects:
         yield from of_project(project, known.get(project), shelf, cases, typed.get(project, {}))
@@ -102,6 +103,7 @@ def of_project(project: str, facts: Facts | None, shelf: Shelf, cases: Cases, lo
         count = f"{asked[release]:,}" if release in asked else ""
         hook = hooks.get(release)
         judged_hooks = f"{hook.cases:,}, {hook.differ} otherwise" if hook and hook.cases else "read" if hook else ""
+        changed = f"{hook.changes:,}, {hook.changes_differ} otherwise" if hook and hook.changes else ""
         answered = {*asked, *compared, *(name for name, one in hooks.items() if one.cases)}
         how = "asked" if release in answered else f"decided as {nearest(release, answered)}" if answered else ""
         how = how or ("types" if typed else "facts")
@@ -109,7 +111,7 @@ def of_project(project: str, facts: Facts | None, shelf: Shelf, cases: Cases, lo
         judged = lock.get(release, {}).get("asked")
         types = f"{judged['cases']:,}, {judged['differ']} otherwise" if judged else ""
         offered = release if known else f"{release} (not offered)"
-        yield f"| {project} | {offered} | {how} | {count} | {by_chance} | {judged_hooks} | {types} |"
+        yield f"| {project} | {offered} | {how} | {count} | {by_chance} | {judged_hooks} | {changed} | {types} |"
 
 
 def core_table(root: Path, minors: Mapping[str, int]) -> Iterator[str]:

@@ -42,7 +42,7 @@ EDITS = 3
 """Fields that are changed at most."""
 
 UNKNOWN = ("unknown field", "field not declared in schema")
-"""How a server says that a field is none."""
+"""How a server says that a field is none; where it applies a change, it may drop the field without a word."""
 
 NAMESPACE = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "hooks"}}
 """The namespace of all objects."""

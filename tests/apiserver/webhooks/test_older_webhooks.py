@@ -74,6 +74,20 @@ def test_all_is_judged_as_the_releases_did(name):
     assert list(disagreements(name, 1)) == []
 
 
+def test_changes_are_judged_as_the_releases_did():
+    """What may change of an object: asked of Trainer 2.2.1, without a Kueue beside it."""
+    known, _ = catalog.load(ROOT / "schemas", kubernetes="1.35", projects={"trainer": "2.2.1"})
+    judge = Judge(known, around=webhooks.gather_objects(hooks.read("around"), complete=True))
+    bases, edits, wrong = hooks.read("bases"), hooks.read("edits"), []
+    lines = (hooks.FOLDER / "older-updates.jsonl").read_text(encoding="utf-8").splitlines()
+    for name, before, picks, by, reason in map(json.loads, lines):
+        old = hooks.change(hooks.settled(name, bases[name]), edits[name], before)
+        found = judged(judge, hooks.change(old, edits[name], picks), old=old)
+        if (by == "valid") != (found.verdict == "valid"):
+            wrong.append((name, before, picks, by, reason, [finding.message for finding in found.findings]))
+    assert wrong == []
+
+
 PARTS = {"totalPartitions": 2, "partitionSize": 1}
 KEEPS_ALL = {"rollingUpdateConfiguration": {"maxSurge": 0, "maxUnavailable": 0}}
 MORE = {"template": {"spec": {"replicatedJobs": [{"name": "more"}]}}}

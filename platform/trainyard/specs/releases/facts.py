@@ -91,6 +91,10 @@ class Hooked(Spec):
     """Objects by chance of which its program has said whether it takes them; None: its sources were read."""
     differ: int = Field(default=0, ge=0)
     """Those of them that we judge otherwise."""
+    changes: int | None = Field(default=None, ge=1)
+    """Changes by chance of such objects, of which it has said whether it takes them; None: it was not asked."""
+    changes_differ: int = Field(default=0, ge=0)
+    """Those of them that we judge otherwise."""
     source: Text
     """The tool or test that asked it, or the sources that were read."""
 

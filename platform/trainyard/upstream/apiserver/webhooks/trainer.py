@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.base.labels import QUEUE
 from trainyard.upstream.apiserver.core.equality import differs
 from trainyard.upstream.apiserver.core.shapes import EMPTY, Object, child, count, each, flag, inner, number, text, texts
 from trainyard.upstream.apiserver.meta import names
@@ -193,9 +192,8 @@ def _check_patched(spec: Object, runtime: Object) -> Iterator[Problem]:
 
 
 def _check_patches_kept(review: Review) -> Iterator[Problem]:
-    """Patches change only while the job is suspended, as one is that waits in a queue."""
-    old = review.old or EMPTY
-    if flag(review.spec, "suspend") or flag(review.old_spec, "suspend") or labels_of(old).get(QUEUE):
+    """Patches change only while the job is suspended, as one is that waits in a queue: Kueue has suspended that."""
+    if flag(review.spec, "suspend") or flag(review.old_spec, "suspend"):
         return
     now, before = (_timeless(spec) for spec in (review.spec, review.old_spec))
     if differs(now, before):
