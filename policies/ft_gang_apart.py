@@ -1,7 +1,7 @@
 """Pods that train together fail together: no rule of their Job lets one fail, or replaces one, alone.
 
 Why: The other ranks wait for the lost one in their collectives until they time out. A rank that is replaced alone joins
- a group that is gone, and a limit for each index does not even restart the others.
+ a group that is gone. With a limit for each index nothing restarts the others.
 Fix: use backoffLimit instead of backoffLimitPerIndex, and FailJob for disruptions in a JobSet, which restarts all pods.
 Source: kubernetes v1.35 staging/src/k8s.io/api/batch/v1/types.go JobSpec.backoffLimitPerIndex, PodFailurePolicyAction;
  jobset v0.12.0 keps/262-ConfigurableFailurePolicy

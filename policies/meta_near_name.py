@@ -23,8 +23,11 @@ KNOWN = {
 
 PRODUCT = "nvidia.com/gpu.product"
 
-GPUS = ("nvidia.com/gpu", "nvidia.com/gpu.shared", "amd.com/gpu", "habana.ai/gaudi", "google.com/tpu", "intel.com/gpu")
-"""Resources that device plugins advertise; others of their groups may be of somebody's own."""
+GPUS = ("nvidia.com/gpu", "nvidia.com/gpu.shared", "amd.com/gpu")
+"""Resources that device plugins advertise; others of their groups may be a site's own."""
+
+MACHINES = {"nvidia.com/pgpu", "nvidia.com/vgpu", "amd.com/vgpu"}
+"""Whole and virtual GPUs for virtual machines (NVIDIA/kubevirt-gpu-device-plugin)."""
 
 _NVIDIA = ("nvidia.com/gpus", "nvidia/gpu", "nvdia.com/gpu", "nvidia.com/cuda", "alpha.kubernetes.io/nvidia-gpu")
 OTHER = {
@@ -91,7 +94,7 @@ def unknown_resources(pods: Pods) -> Iterator[Problem]:
     """Yield resources that nearly are GPUs; what is only a request, the API server refuses."""
     for place, resource, _ in pods.limits():
         meant = OTHER.get(resource.lower())
-        if meant is None and resource not in GPUS and not PARTED.fullmatch(resource):
+        if meant is None and resource not in (*GPUS, *MACHINES) and not PARTED.fullmatch(resource):
             meant = next((name for name in GPUS if is_near(resource, name)), None)
         if meant is not None:
             yield Problem(place, f"no node has the resource {resource!r}; did you mean {meant!r}?")

@@ -1,8 +1,8 @@
-"""A network has addresses for all pods of a job that name it, each once.
+"""A network has an address for each pod of a job that names it, and none of the cluster's own.
 
-Why: A pod that gets no address stays in ContainerCreating, and the others of the gang wait for it. Two pods with one
- address reach neither.
-Fix: use a wider range of whereabouts, or one with fewer exceptions.
+Why: A pod that gets no address stays in ContainerCreating, and the others of the gang wait for it. Of two pods with one
+ address neither is reached. A range of the cluster's own leads packets for its pods and Services into the network.
+Fix: use a range of whereabouts that is wide enough, and apart from the cluster's ranges.
 Source: k8snetworkplumbingwg/whereabouts v0.9.4 pkg/iphelpers GetIPRange, pkg/allocate IterateForAssignment;
  containernetworking/plugins v1.8 plugins/ipam/static, plugins/ipam/host-local
 """
@@ -21,6 +21,8 @@ LARGE = 22
 def check(world: World) -> Iterator[Problem]:
     """Compare the pods of each job with the addresses of the networks that they name, of each network once."""
     networks = dict(configured(world))
+    for network, (place, ipam) in networks.items() if world.inventory is not None else ():
+        yield from overlapping(place, network[1], ipam, ranges(world))
     told = set()
     for job in world.training_jobs() if networks else ():
         for pods in job.pod_sets():
@@ -43,6 +45,25 @@ def configured(world: World) -> Iterator[tuple[tuple[str, str], tuple[Place, Map
         for network in world.of(kind):
             namespace = network.text("spec", "networkNamespace") or network.namespace or "default"
             yield (namespace, network.name), (Place(network, ("spec", "ipam")), read(network, "ipam"))
+
+
+def ranges(world: World) -> dict[str, str]:
+    """Return the described address ranges of the cluster's own network, by who has them."""
+    cidrs = world.inventory.cidrs if world.inventory is not None else None
+    return {"pods": cidrs.pods, "Services": cidrs.services} if cidrs else {}
+
+
+def overlapping(place: Place, name: str, ipam: Mapping[str, Any], own: Mapping[str, str]) -> Iterator[Problem]:
+    """Yield a range of whereabouts or host-local that has addresses of the cluster's own network."""
+    try:
+        given = ipaddress.ip_network(str(ipam.get("range") or ipam.get("subnet")), strict=False)
+    except ValueError:
+        return
+    for whose, cidr in own.items():
+        taken = ipaddress.ip_network(cidr, strict=False)
+        if taken.version == given.version and taken.overlaps(given):
+            message = f"network {name!r} has range {given}, which overlaps {cidr} of {whose}; use another range"
+            yield Problem(place, message)
 
 
 def read(network: Manifest, field: str) -> Mapping[str, Any]:

@@ -20,7 +20,7 @@ def check(world: World) -> Iterator[Problem]:
     """Look at claims, and templates of claims, in namespaces that are described; rendered ones name their own class."""
     spaces = {one.name for one in world.of("Namespace", group="")} if world.inventory is not None else set()
     there = classes(world) if spaces else set()
-    for place in places(world, spaces) if there else ():
+    for place in class_names(world, spaces) if there else ():
         name = place.manifest.get(*place.path)
         if name and name not in there:
             yield Problem(place, f"StorageClass {name!r} does not exist on this cluster; {did_you_mean(name, there)}")
@@ -34,8 +34,8 @@ def classes(world: World) -> set[str]:
     return declared | made | {name for name in volumes if name}
 
 
-def places(world: World, spaces: Collection[str]) -> Iterator[Place]:
-    """Yield where a class is named."""
+def class_names(world: World, spaces: Collection[str]) -> Iterator[Place]:
+    """Yield the places at which claims and their templates name a class."""
     for claim in world.of("PersistentVolumeClaim", group=""):
         if (claim.namespace or "default") in spaces:
             yield from (Place(claim, path) for path, _ in claim.at("spec", CLASS, of=str))

@@ -130,17 +130,29 @@ def all_variables(job: TrainingJob) -> Iterator[Variable]:
 
 
 def exported(pods: Pods) -> Iterator[Variable]:
-    """Yield the variables that a script without branches exports, or sets in front of the program that trains."""
+    """Yield the variables that a script without branches exports, or sets in front of the one program that trains.
+
+    What it sets twice, or takes back, may differ between its commands.
+    """
     for shell in shells(pods):
-        for command in shell.commands:
-            words = command.text.split()
-            exports = words[0] == "export"
-            for word in words[1:] if exports else words if command.trains else ():
-                found = ASSIGNED.fullmatch(word)
-                if found:
-                    yield Variable(shell.place, shell.container, found[1], found[3])
-                elif not exports and not BEFORE.match(word):
-                    break
+        found = [one for command in shell.commands for one in assignments(command)]
+        several = sum(command.trains for command in shell.commands) > 1
+        for name, value, lasting in found:
+            once = sum(name == other for other, *_ in found) == 1
+            if once and value is not None and (lasting or not several):
+                yield Variable(shell.place, shell.container, name, value)
+
+
+def assignments(command: Command) -> Iterator[tuple[str, str | None, bool]]:
+    """Yield name and value of variables that a command sets, and whether commands behind it have them; None unsets."""
+    first, *others = command.text.split()
+    if first == "unset":
+        yield from ((name, None, True) for name in others)
+    for word in others if first == "export" else (first, *others) if command.trains else ():
+        if found := ASSIGNED.fullmatch(word):
+            yield found[1], found[3], first == "export"
+        elif first != "export" and not BEFORE.match(word):
+            return
 
 
 def commands(script: str) -> tuple[Command, ...]:
