@@ -68,11 +68,12 @@ def clusters(rows: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Iterator[st
     yield ""
     yield "| Cluster | Argo CD | Kubernetes | Applications | Kinds | All Synced after s | Load | Most attempts | Runs |"
     yield "|---|---|---|---|---|---|---|---|---|"
-    columns = ("kubernetes", "applications", "kinds", "seconds", "load", "attempts")
+    columns = ("kubernetes", "applications", "kinds", "after", "load", "attempts")
     for name, releases in sorted(rows.items()):
         for release, row in sorted(releases.items()):
             runs = ", ".join(f"{team} {health}" for team, health in sorted(row["runs"].items()))
-            yield f"| {name} | {release} | {' | '.join(str(row[key]) for key in columns)} | {runs} |"
+            shown = {**row, "after": f"{row['seconds']} ({row['note']})" if "note" in row else row["seconds"]}
+            yield f"| {name} | {release} | {' | '.join(str(shown[key]) for key in columns)} | {runs} |"
 
 
 CHANGES = {

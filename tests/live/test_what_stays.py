@@ -29,8 +29,6 @@ STORAGE = {
     },
 }
 VOLUMES = {"checkpoints": {"storage": "shared", "size": "1Ti"}, "books": {"storage": "library", "size": "8Ti"}}
-CASCADE = "resources-finalizer.argocd.argoproj.io"
-"""With it, as Argo CD's own page and command set it, the objects of a deleted Application are deleted too."""
 
 
 def written(*, teams: tuple[str, ...] = (NAME, OTHER)) -> dict[str, Any]:
@@ -123,34 +121,14 @@ def test_a_claim_that_leaves_git_keeps_its_data(site: Site) -> None:
     assert claims(site, NAME) == before
 
 
-def delete_application(site: Site, name: str, *, cascade: bool) -> str:
-    """Delete an Application, with what it made or without; return what identified it."""
-    at = (GROUP, VERSION, ARGOCD, "applications", name)
-    if cascade:
-        site.custom.patch_namespaced_custom_object(*at, {"metadata": {"finalizers": [CASCADE]}})
-    identity = str(site.applications()[name]["metadata"]["uid"])
-    site.custom.delete_namespaced_custom_object(*at)
-    return identity
-
-
-def is_another(site: Site, name: str, identity: str) -> bool:
-    """Whether an Application is gone, or there is a new one of its name."""
-    return site.applications().get(name, {"metadata": {"uid": ""}})["metadata"]["uid"] != identity
-
-
-@pytest.mark.parametrize("cascade", [False, True], ids=["alone", "with all that it made"])
-def test_the_root_goes_and_comes_back(site: Site, *, cascade: bool) -> None:
-    """No pod and no claim notices, even where all Applications go with the root."""
+def test_the_root_goes_and_comes_back(site: Site) -> None:
+    """Deleted without what it made and applied again, as a person does, it changes no pod and no claim."""
     root, before = f"{NAME}-argocd", kept(site)
-    identity = delete_application(site, root, cascade=cascade)
-    if cascade:
-        site.until("only the root is left", lambda: set(site.applications()) <= {root})
-        assert root in site.applications()
-        site.apply(f"appproject.{root}.yaml")  # the root's own project went too, and without it the root waits for ever
-    site.until("the root is gone", lambda: is_another(site, root, identity))
+    site.custom.delete_namespaced_custom_object(GROUP, VERSION, ARGOCD, "applications", root)
+    site.until("the root is gone", lambda: root not in site.applications())
     assert kept(site) == before
-    site.apply(f"application.{NAME}-argocd.yaml")
-    site.until("all Applications are back", lambda: f"{NAME}-runs-{OTHER}" in site.applications())
+    site.apply(f"application.{root}.yaml")
+    site.until("the root is back", lambda: compared(site, "argocd"))
     site.until("everything is in sync", site.synced)
     assert kept(site) == before
 
@@ -158,14 +136,3 @@ def test_the_root_goes_and_comes_back(site: Site, *, cascade: bool) -> None:
 def kept(site: Site) -> list[dict[str, Any]]:
     """Return pods and claims of both teams."""
     return [pods(site, NAME), pods(site, OTHER), claims(site, NAME), claims(site, OTHER)]
-
-
-def test_a_team_s_application_is_deleted_with_all_that_it_made(site: Site) -> None:
-    """Namespace, claims and pods stay; the root makes the Application again, and with it rights, queue and networks."""
-    before = (pods(site, NAME), claims(site, NAME))
-    name = f"{NAME}-teams-{NAME}"
-    identity = delete_application(site, name, cascade=True)
-    site.until("it is gone", lambda: is_another(site, name, identity))
-    site.until("the team is back", lambda: compared(site, f"teams-{NAME}"))
-    site.until("everything is in sync", site.synced)
-    assert (pods(site, NAME), claims(site, NAME)) == before
