@@ -1,7 +1,7 @@
 """A job that MultiKueue should run is in a queue that sends jobs elsewhere.
 
-Why: With managedBy: kueue.x-k8s.io/multikueue no controller of this cluster makes pods, and without a check of
- MultiKueue in its queue nothing sends the job to another one. It never runs.
+Why: With managedBy: kueue.x-k8s.io/multikueue no controller of this cluster makes pods. Without a check of
+ MultiKueue in its queue nothing sends the job to another cluster, so it never runs.
 Fix: remove managedBy, which Kueue sets itself where it is needed, or name a queue with a check of MultiKueue.
 Source: kubernetes-sigs/kueue v0.19.2 pkg/controller/jobframework/defaults.go ApplyDefaultForManagedBy; site docs
  tasks/run/multikueue
