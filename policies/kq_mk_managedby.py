@@ -26,7 +26,8 @@ def check(world: World) -> Iterator[Problem]:
     checks = {
         item.name: item.text("spec", "controllerName") for item in world.of("AdmissionCheck", group="kueue.x-k8s.io")
     }
-    for job in world.queued():
+    every = {id(job.manifest): job for job in (*world.all_jobs(), *world.queued())}
+    for job in every.values():
         path = next((path for path in FIELDS if job.manifest.get(*path) == MULTIKUEUE), None)
         if path is None:
             continue

@@ -30,7 +30,7 @@ INSIDE = "spec.components[0].template"
 LABELLED = re.compile(r"(move it|queue-name) to the \w+")
 """What a message says of the object that waits in a queue, which is the AppWrapper there."""
 
-OUTER = {"arg-generate-name", "kq-label-place", "kq-suspended"}
+OUTER = {"arg-generate-name", "kq-label-place", "kq-podgroup", "kq-suspended"}
 """Policies about objects that Argo CD applies or that a queue starts; components of an AppWrapper are neither.
 
 Kueue queues an AppWrapper that holds a Job of Volcano, whose own label it does not queue.
