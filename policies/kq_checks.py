@@ -1,7 +1,7 @@
 """Admission checks of a ClusterQueue are usable, and go together.
 
-Why: Kueue sets a ClusterQueue inactive, and admits none of its jobs, if one of its checks has no parameters of the
- right kind, if it has two of MultiKueue, one for some flavors alone, or one beside a check that provisions nodes.
+Why: Kueue sets a ClusterQueue inactive, and admits none of its jobs, if a check has no parameters of its kind. Two
+ checks of MultiKueue do the same, as does one for some flavors. So does one beside a check that provisions nodes.
 Fix: name the parameters of the check; keep one check of MultiKueue, for all flavors, and provision on the workers.
 Source: kubernetes-sigs/kueue v0.19.2 pkg/cache/scheduler/clusterqueue.go updateWithAdmissionChecks, updateQueueStatus;
  pkg/util/admissioncheck/admissioncheck.go refValidForGK; pkg/controller/admissionchecks/multikueue/admissioncheck.go

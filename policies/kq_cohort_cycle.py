@@ -1,6 +1,7 @@
 """Cohorts must not be below themselves.
 
-Why: Kueue leaves out the ClusterQueues of a cohort whose parents lead back to it, and admits none of their jobs.
+Why: Kueue does not consider the ClusterQueues of a cohort whose parents lead back to it. It admits none of their
+ jobs.
 Fix: remove parentName from one of the Cohorts.
 Source: kubernetes-sigs/kueue v0.19.2 pkg/cache/hierarchy/cycle.go; pkg/cache/scheduler/snapshot.go
 """

@@ -1,7 +1,7 @@
 """A job that MultiKueue should run is in a queue that sends jobs elsewhere.
 
-Why: With managedBy: kueue.x-k8s.io/multikueue no controller of this cluster makes pods, and without a check of
- MultiKueue in its queue nothing sends the job to another one. It never runs.
+Why: With managedBy: kueue.x-k8s.io/multikueue no controller of this cluster makes pods. Without a check of
+ MultiKueue in its queue nothing sends the job to another cluster, so it never runs.
 Fix: remove managedBy, which Kueue sets itself where it is needed, or name a queue with a check of MultiKueue.
 Source: kubernetes-sigs/kueue v0.19.2 pkg/controller/jobframework/defaults.go ApplyDefaultForManagedBy; site docs
  tasks/run/multikueue
@@ -26,7 +26,8 @@ def check(world: World) -> Iterator[Problem]:
     checks = {
         item.name: item.text("spec", "controllerName") for item in world.of("AdmissionCheck", group="kueue.x-k8s.io")
     }
-    for job in world.queued():
+    every = {id(job.manifest): job for job in (*world.all_jobs(), *world.queued())}
+    for job in every.values():
         path = next((path for path in FIELDS if job.manifest.get(*path) == MULTIKUEUE), None)
         if path is None:
             continue

@@ -1,6 +1,6 @@
 """A Job that Kueue may start with fewer pods has a launcher that trains with fewer.
 
-Why: With job-min-parallelism Kueue lowers parallelism to what the quota holds. A launcher with a fixed number of nodes
+Why: With job-min-parallelism Kueue lowers parallelism to fit the free quota. A launcher with a fixed number of nodes
  waits for pods that never come, and holds the quota.
 Fix: remove kueue.x-k8s.io/job-min-parallelism, or give torchrun a range such as --nnodes=2:4 and
  --rdzv-backend=c10d.

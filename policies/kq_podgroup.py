@@ -22,7 +22,8 @@ def check(world: World) -> Iterator[Problem]:
     """Count the plain pods of each group; of part of a cluster, others of it may be elsewhere."""
     groups: dict[tuple[str, str], list[Manifest]] = defaultdict(list)
     for pod in world.of("Pod", group=""):
-        if name := pod.labels.get(GROUP):
+        name = pod.labels.get(GROUP)
+        if name and pod.holder is None:  # of what an AppWrapper holds, Kueue queues no group
             groups[pod.namespace or "default", name].append(pod)
     for (_, name), pods in groups.items():
         said = [whole_number(pod.annotations.get(TOTAL, "")) for pod in pods]

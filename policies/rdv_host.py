@@ -1,7 +1,7 @@
 """Ranks meet at an address that leads each of them to the same pod.
 
-Why: At a name of no pod, or at its own address, a rank waits for the first one until it times out. A name of all pods
- leads each rank to another one. torchrun reads no MASTER_ADDR: without an address each node meets at 127.0.0.1.
+Why: A name of no pod does not resolve, and a rank that asks itself never finds the others. A name of all pods leads
+ each rank to another one. torchrun reads no MASTER_ADDR: without an address each node meets at 127.0.0.1.
 Fix: write the name of the first pod: job-0.service of a Job, name-role-0-0.name of a JobSet, name-master-0 of a
  PyTorchJob; write --rdzv-endpoint as host or host:port.
 Source: pytorch v2.9 torch/distributed/run.py get_rdzv_endpoint, elastic/rendezvous/utils.py parse_rendezvous_endpoint;
@@ -61,15 +61,15 @@ def of_pods(world: World, job: TrainingJob, pods: Pods) -> Iterator[Problem]:
         nodes = RANGE.fullmatch(found[1]) if found else None
         if launcher not in TORCHRUN or found is None or nodes is None or (whole_number(nodes[1] or nodes[0]) or 0) < 2:
             continue
-        address = written(pods, container, options)
+        address = address_of(pods, container, options)
         if address is not None:
-            yield from wrong(world, job, pods, address)
+            yield from check_address(world, job, pods, address)
         elif options.get("--rdzv-backend", found)[1] in ("static", found[1]) and not is_told(job, pods, container):
             message = f"{launcher} runs on {found[1]} nodes, but gets no address, so each meets at its own"
             yield Problem(found[0], f"{message}; add --master-addr")
 
 
-def written(
+def address_of(
     pods: Pods, container: tuple[str | int, ...], options: Mapping[str, tuple[Place, str]]
 ) -> tuple[Place, str] | None:
     """Return the address at which ranks meet, with its place, where it is written."""
@@ -91,7 +91,7 @@ def is_told(job: TrainingJob, pods: Pods, container: tuple[str | int, ...]) -> b
     return any(SAID.search(str(text)) for text in said)
 
 
-def wrong(world: World, job: TrainingJob, pods: Pods, address: tuple[Place, str]) -> Iterator[Problem]:
+def check_address(world: World, job: TrainingJob, pods: Pods, address: tuple[Place, str]) -> Iterator[Problem]:
     """Yield why an address leads not all ranks to the same pod."""
     place, text = address
     if not text or "$" in text:

@@ -1,7 +1,7 @@
 """An init container must not wait for a port of its own job's first pod in all pods.
 
-Why: The first pod has the same init container. It waits there for a port that its own trainer opens only afterwards,
- so no pod of the job ever starts.
+Why: The first pod has the same init container. It waits there for a port that its own trainer opens afterwards. So
+ no pod of the job ever starts.
 Fix: remove the init container, since launchers wait for each other; or let pod 0 skip it.
 Source: kubernetes v1.35 pkg/kubelet/kuberuntime/kuberuntime_container.go computeInitContainerActions; pytorch v2.9
  torch/distributed/elastic/rendezvous/dynamic_rendezvous.py

@@ -1,7 +1,7 @@
 """A PyTorchJob on several pods has a Master, or an elasticPolicy.
 
-Why: Without both the operator sets no address and no rank. So every worker trains alone, and all write the same
- checkpoint, or each waits for the others at its own address.
+Why: Without both the operator sets no address and no rank. Every worker trains alone and writes the same
+ checkpoint, or waits for the others at its own address.
 Fix: move one replica to a Master, or set elasticPolicy.
 Source: kubeflow/training-operator v1.9.4 pkg/controller.v1/pytorch/envvar.go setPodEnv
 """

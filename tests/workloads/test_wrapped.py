@@ -32,7 +32,7 @@ LABELLED = re.compile(r"(move it|queue-name) to the \w+")
 
 OUTER = {
     *("arg-generate-name", "arg-suspend-diff"),
-    *("kq-label-place", "kq-mk-managedby", "kq-podgroup", "kq-suspended"),
+    *("kq-label-place", "kq-podgroup", "kq-suspended"),
 }
 """Policies about objects that Argo CD applies or that a queue starts; components of an AppWrapper are neither.
 
