@@ -138,7 +138,7 @@ def make(server: Server, known: Catalog) -> None:
 
 
 @contextmanager
-def existing(server: Server, known: Catalog, value: dict[str, Any]) -> Iterator[bool]:
+def hold_object(server: Server, known: Catalog, value: dict[str, Any]) -> Iterator[bool]:
     """Make an object for a while; false where it is refused."""
     group, _, version = value["apiVersion"].rpartition("/")
     kind = known.lookup(group, version, value["kind"])
@@ -185,7 +185,7 @@ def main() -> int:
             yield from map(both, picked(name, bases[name], given.count, given.seed))
             return
         for old, after in changes(name, bases[name], given.updates, given.seed):
-            with existing(server, known, old.value) as accepted:
+            with hold_object(server, known, old.value) as accepted:
                 yield from map(both, after if accepted else ())
 
     asked, differ, lines = Counter[str](), Counter[str](), []
