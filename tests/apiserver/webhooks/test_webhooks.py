@@ -167,6 +167,13 @@ LATER = {
         {"spec|pytorchReplicaSpecs|Worker|template|spec|containers|0|volumeMounts": [{"name": "v", "mountPath": "/v"}]},
         "spec.pytorchReplicaSpecs.Worker.template.spec.containers[0].volumeMounts[0].name",
     ),
+    "a PyTorchJob whose Services have too long names": ("pytorchjob", {"metadata|name": "a" * 55}, "metadata.name"),
+    "a TrainJob that asks for more than it may have": (
+        "trainjob",
+        {"spec|trainer|resourcesPerNode": {"requests": {"cpu": "8"}, "limits": {"cpu": "4"}}},
+        "spec.trainer.resourcesPerNode.requests.cpu",
+    ),
+    "a TrainJob whose pods have too long names": ("trainjob", {"metadata|name": "a" * 49}, "metadata.name"),
 }
 
 
@@ -180,6 +187,14 @@ def test_what_a_controller_never_runs_is_told_as_such(base, edits, path):
     assert (found.verdict, finding.path) == ("invalid", path)
     assert finding.source.endswith("refused at reconcile")
     assert judged(value).verdict == "valid"
+
+
+@pytest.mark.parametrize(("base", "length"), [("pytorchjob", 54), ("trainjob", 48)])
+def test_the_longest_name_that_leaves_room_is_taken(base, length):
+    """One letter more is refused later, as the cases above."""
+    value = edited(hooks.read("bases")[base], [("metadata|name", "a" * length)])
+    value["metadata"]["labels"] = {}
+    assert judged(value, judge=a_judge(later=Severity.ERROR)).verdict == "valid"
 
 
 def test_what_may_exist_elsewhere_is_not_missed():

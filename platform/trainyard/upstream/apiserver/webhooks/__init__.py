@@ -102,7 +102,7 @@ _COUNTED = (("kueue", "kueue.podsets:check_count"),)
 RECONCILE: dict[Key, Hooks] = {
     **_REFUSED,
     **{key: (*_REFUSED.get(key, ()), *_COUNTED) for key in _QUEUED if key[0] != _RAY},
-    (_TRAINER, "TrainJob"): (("kueue", "kueue.trainjob:check_count"),),
+    (_TRAINER, "TrainJob"): (("trainer", "trainer:reconcile"), ("kueue", "kueue.trainjob:check_count")),
 }
 """By group and kind: which project's controller refuses it after admission, and the function below this package."""
 

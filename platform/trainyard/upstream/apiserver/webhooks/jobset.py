@@ -36,7 +36,8 @@ _REASONS = (
 )
 _GATED_ACTIONS = ("RestartJob", "RestartJobAndIgnoreMaxRestarts")
 _rule_name = re.compile("[A-Za-z](?:[A-Za-z0-9_,:]*[A-Za-z0-9_])?").fullmatch
-_POD_SUFFIX = "-abcde"
+POD_SUFFIX = "-abcde"
+"""As long as what the Job controller adds to the names of pods."""
 _SIZES = ("parallelism", "completions")
 _MUTABLE = ("nodeSelector", "tolerations", "schedulingGates")
 
@@ -133,7 +134,7 @@ def _check_job(job: Object, owner: str, path: Path) -> Iterator[Problem]:
         yield RULE.invalid((*path, "name"), longest, f"the names of its jobs {_of(detail)}")
     completions = number(spec, "completions")
     if spec.get("completionMode") == "Indexed" and completions is not None:
-        pod = f"{longest}-{completions - 1}{_POD_SUFFIX}"
+        pod = f"{longest}-{completions - 1}{POD_SUFFIX}"
         if not detail and (detail := names.dns_label_1035(pod)):
             yield RULE.invalid((*path, "name"), pod, f"the names of its pods {_of(detail)}")
 

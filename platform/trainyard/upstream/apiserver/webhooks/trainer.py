@@ -7,12 +7,27 @@ cannot be judged.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from trainyard.upstream.apiserver.core.equality import differs
-from trainyard.upstream.apiserver.core.shapes import EMPTY, Object, child, count, each, flag, inner, number, text, texts
+from trainyard.upstream.apiserver.core.pods.resources import check_resources
+from trainyard.upstream.apiserver.core.shapes import (
+    EMPTY,
+    Object,
+    below,
+    child,
+    count,
+    each,
+    flag,
+    inner,
+    number,
+    text,
+    texts,
+)
 from trainyard.upstream.apiserver.meta import names
 from trainyard.upstream.apiserver.problems import Path, Problem, Rule
 from trainyard.upstream.apiserver.webhooks.around import Review, annotations_of, labels_of
+from trainyard.upstream.apiserver.webhooks.jobset import POD_SUFFIX
 from trainyard.upstream.apiserver.webhooks.runtimes import ANCESTOR, UNCHECKED, brought_spec
 from trainyard.upstream.apiserver.webhooks.torchtune import check_torchtune
 
@@ -67,6 +82,13 @@ VOLCANO = Rule(
     f"{_PLUGINS}/volcano/volcano.go",
     title="The queue name in a TrainJob's Volcano runtime is not empty.",
     fix="give the annotation of the runtime a queue's name, or remove it",
+)
+PODS = Rule(
+    "webhook/trainjob-pods",
+    "trainer v2.3.0 pkg/runtime/framework/plugins/jobset/builder.go, refused at reconcile",
+    title="The JobSet that Trainer makes of a TrainJob, and its Jobs, are valid.",
+    fix="write the value that the message gives",
+    why="Trainer asks for the JobSet again and again, and no pod is made",
 )
 
 _QUEUE_NAME = "scheduling.volcano.sh/queue-name"
@@ -145,6 +167,28 @@ def check_job(review: Review) -> Iterator[Problem]:
         yield from _check_patched(review.spec, runtime)
     yield from _check_initializers(review.spec, runtime, newer=newer)
     yield from _check_policy(review, runtime, newer=newer)
+
+
+def reconcile(review: Review) -> Iterator[Problem]:
+    """Yield why the JobSet of a TrainJob, or a Job of that, is refused: the amounts of its nodes, and its names.
+
+    Every pod of the trainer has the resources of the job; the JobSet has its name, and Jobs of Trainer are indexed.
+    """
+    path: Path = ("spec", "trainer", "resourcesPerNode")
+    resources = below(review.value, path)
+    claims = {text(claim, "name") for _, claim in each(resources, "claims")}
+    yield from (
+        replace(problem, rule=PODS.id, source=PODS.source) for problem in check_resources(resources, claims, path)
+    )
+    runtime = runtime_of(review)
+    nodes = number(inner(review.spec, "trainer"), "numNodes")
+    for job in jobs_of(runtime) if runtime is not None and names.dns_label_1035(review.name) is None else ():
+        trains = text(inner(job, "template", "metadata", "labels"), ANCESTOR) == "trainer"
+        last = (nodes if trains and nodes else number(inner(job, "template", "spec"), "completions")) or 1
+        pod = f"{review.name}-{text(job, 'name')}-0-{last - 1}{POD_SUFFIX}"
+        if names.dns_label_1035(pod) is not None:
+            yield PODS.invalid(("metadata", "name"), review.name, f"its pod {pod!r} must have at most 63 characters")
+            return
 
 
 def default(review: Review) -> bool:

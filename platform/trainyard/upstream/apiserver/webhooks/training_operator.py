@@ -133,16 +133,32 @@ def _check_roles(review: Review, job: Job, specs: Object, rule: Rule) -> Iterato
 
 
 def reconcile(review: Review) -> Iterator[Problem]:
-    """Yield mounts of volumes that a job's pods do not have: their creation is refused for ever."""
+    """Yield why Services or pods of a job are refused for ever: long names, and mounts of volumes they lack."""
     job = JOBS[str(review.value.get("kind"))]
     rule = PODS[str(review.value.get("kind"))]
     specs = below(review.value, job.path)
+    yield from _check_length(review.name, specs, rule)
     for role in specs:
-        pod = inner(specs, role, "template", "spec")
-        volumes = {text(volume, "name") for _, volume in each(pod, "volumes")}
-        for kind in ("initContainers", "containers"):
-            for index, container in each(pod, kind):
-                for place, mount in each(container, "volumeMounts"):
-                    if text(mount, "name") not in volumes:
-                        at: Path = (*job.path, role, "template", "spec", kind, index, "volumeMounts", place)
-                        yield rule.missing((*at, "name"), mount.get("name"), "must be a volume of the pod")
+        yield from _check_mounts(inner(specs, role, "template", "spec"), (*job.path, role, "template", "spec"), rule)
+
+
+def _check_length(name: str, specs: Object, rule: Rule) -> Iterator[Problem]:
+    """Look at the longest name of a pod, which its Service has, too (pkg/controller.v1/common/service.go)."""
+    last = {
+        role: max(1 if (count := number(child(specs, role) or {}, "replicas")) is None else count, 1) - 1
+        for role in specs
+    }
+    longest = max((f"{name}-{role.lower()}-{index}" for role, index in last.items()), key=len, default=name)
+    if names.dns_label_1035(name) is None and names.dns_label_1035(longest) is not None:
+        detail = f"its Service {longest!r} must have at most 63 characters"
+        yield rule.invalid(("metadata", "name"), name, detail)
+
+
+def _check_mounts(pod: Object, path: Path, rule: Rule) -> Iterator[Problem]:
+    volumes = {text(volume, "name") for _, volume in each(pod, "volumes")}
+    for kind in ("initContainers", "containers"):
+        for index, container in each(pod, kind):
+            for place, mount in each(container, "volumeMounts"):
+                if text(mount, "name") not in volumes:
+                    at: Path = (*path, kind, index, "volumeMounts", place, "name")
+                    yield rule.missing(at, mount.get("name"), "must be a volume of the pod")
