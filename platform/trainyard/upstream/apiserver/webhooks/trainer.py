@@ -88,7 +88,7 @@ PODS = Rule(
     "trainer v2.3.0 pkg/runtime/framework/plugins/jobset/builder.go, refused at reconcile",
     title="The JobSet that Trainer makes of a TrainJob, and its Jobs, are valid.",
     fix="write the value that the message gives",
-    why="Trainer asks for the JobSet again and again, and no pod is made",
+    why="the pods never start, and Trainer tries again for ever",
 )
 
 _QUEUE_NAME = "scheduling.volcano.sh/queue-name"
