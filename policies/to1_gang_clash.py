@@ -2,19 +2,22 @@
 
 Why: The scheduler binds no pod of the group until minMember of them have a node. So none ever starts, and the quota
  stays in use.
-Fix: set minMember to the number of pods; if Kueue may admit fewer (job-min-parallelism), to that number.
+Fix: set minMember, or minAvailable, to the number of pods; if Kueue may admit fewer (job-min-parallelism), to that.
 Source: kubernetes-sigs/scheduler-plugins v0.34.7 pkg/coscheduling/core/core.go PreFilter, Permit;
- kubernetes-sigs/kueue v0.19.2 pkg/controller/jobs/job/job_controller.go JobMinParallelismAnnotation
+ kubernetes-sigs/kueue v0.19.2 pkg/controller/jobs/job/job_controller.go JobMinParallelismAnnotation;
+ training-operator v1.9.4 pkg/controller.v1/common/job.go ReconcileJobs
 """
 
 from collections import defaultdict
 from collections.abc import Iterator
 
-from trainyard.checks import Place, Problem, World, whole_number
+from trainyard.checks import Place, Problem, Severity, World, whole_number
 
 GROUP = "scheduling.x-k8s.io"
 LABEL = f"{GROUP}/pod-group"
 FEWEST = "kueue.x-k8s.io/job-min-parallelism"
+OF_OPERATOR = ("spec", "runPolicy", "schedulingPolicy", "minAvailable")
+"""What the training operator writes into the group that it makes, where a scheduler of gangs is configured."""
 
 
 def check(world: World) -> Iterator[Problem]:
@@ -35,3 +38,14 @@ def check(world: World) -> Iterator[Problem]:
             pods_text = f"{there} pod{'' if there == 1 else 's'}"
             message = f"minMember is {wanted}, but group {group.name!r} may have as few as {pods_text}; use {there}"
             yield Problem(Place(group, ("spec", "minMember")), message)
+    yield from made_by_operator(world)
+
+
+def made_by_operator(world: World) -> Iterator[Problem]:
+    """Yield jobs of Kubeflow whose group would wait for more pods than they have."""
+    for job in world.training_jobs():
+        wanted = job.manifest.get(*OF_OPERATOR) if job.manifest.group == "kubeflow.org" else None
+        there = sum(pods.count for pods in job.pod_sets())
+        if type(wanted) is int and wanted > there > 0:
+            message = f"minAvailable is {wanted}, but the job has {there} pods, so a scheduler of gangs starts none"
+            yield Problem(Place(job.manifest, OF_OPERATOR), f"{message}; use {there}", severity=Severity.WARNING)
