@@ -6,11 +6,10 @@ Fix: mount an emptyDir with medium: Memory and a sizeLimit at /dev/shm.
 Source: containerd v2.1 pkg/oci/mounts.go; NCCL 2.30 user guide, troubleshooting, shared memory
 """
 
-import posixpath
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.checks import Pods, Problem, World, amount_of, is_gpu, mapping
+from trainyard.checks import Pods, Problem, World, amount_of, is_gpu, mapping, mounted_at
 
 FOLDER = "/dev/shm"  # noqa: S108 - a path in the container
 DEFAULT = 64 * 1024**2
@@ -33,7 +32,9 @@ def check(world: World) -> Iterator[Problem]:
                     continue
                 container = pods.manifest.get(*place.path[:-3])
                 mounts = container.get("volumeMounts") if isinstance(container, dict) else None
-                if FOLDER not in [mounted_at(mount) for mount in mounts or () if isinstance(mount, dict)]:
+                if FOLDER not in [
+                    mounted_at(str(mount.get("mountPath"))) for mount in mounts or () if isinstance(mount, dict)
+                ]:
                     message = (
                         f"container has {quantity} GPUs, but only 64 MiB at {FOLDER}"
                         "; mount an emptyDir with medium: Memory there"
@@ -45,14 +46,14 @@ def check(world: World) -> Iterator[Problem]:
                     yield Problem(pods.place("spec", "volumes", index, "emptyDir", "sizeLimit"), message)
 
 
-def mounted_at(mount: dict[str, Any]) -> str:
-    """Return where a volume is mounted: a kubelet puts relative paths below / (kubernetes v1.35 kubelet_pods.go)."""
-    return posixpath.normpath(posixpath.join("/", str(mount.get("mountPath"))))
+def place_of(mount: dict[str, Any]) -> str:
+    """Return the folder at which a volume is mounted."""
+    return mounted_at(str(mount.get("mountPath")))
 
 
 def small_volume(pods: Pods, mounts: Any) -> tuple[int, str] | None:
     """Return the volume at /dev/shm with its size, if that is no more than there would be without it."""
-    names = [mount.get("name") for mount in mounts if isinstance(mount, dict) and mounted_at(mount) == FOLDER]
+    names = [mount.get("name") for mount in mounts if isinstance(mount, dict) and place_of(mount) == FOLDER]
     volumes = pods.spec.get("volumes")
     for index, volume in enumerate(volumes if isinstance(volumes, list) else ()):
         size = mapping(mapping(volume).get("emptyDir")).get("sizeLimit")

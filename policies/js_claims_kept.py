@@ -6,11 +6,10 @@ Fix: set retentionPolicy: {whenDeleted: Retain}, or mount a claim of its own.
 Source: jobset v0.12.0 api/jobset/v1alpha2/jobset_types.go VolumeClaimPolicy, RetentionPolicyType
 """
 
-import posixpath
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trainyard.checks import Place, Problem, Severity, World, arguments, maps_in, unheld, within
+from trainyard.checks import Place, Problem, Severity, World, arguments, maps_in, mounted_at, unheld, within
 
 SEVERITY = Severity.WARNING
 
@@ -27,7 +26,7 @@ def check(world: World) -> Iterator[Problem]:
                     for mount in maps_in(containers.get(path, {}).get("volumeMounts"))
                 ]
                 for _, option, folder in unheld(options, ()):
-                    held = [pair for pair in mounts if within(folder, posixpath.normpath(pair[0]))]
+                    held = [pair for pair in mounts if within(folder, mounted_at(pair[0]))]
                     name = max(held, key=lambda pair: len(pair[0]))[1] if held else None
                     if name in fleeting:
                         message = f"{option} saves into claim {name!r}, which is deleted with the JobSet; set Retain"

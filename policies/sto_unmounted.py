@@ -5,7 +5,6 @@ Fix: mount a claim there, or save into a folder on one.
 Source: kubernetes/website v1.35 content/en/docs/concepts/storage/volumes.md; platform/trainyard/upstream/trainers
 """
 
-import posixpath
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -20,6 +19,7 @@ from trainyard.checks import (
     arguments,
     is_gpu,
     maps_in,
+    mounted_at,
     unheld,
     within,
 )
@@ -49,7 +49,7 @@ def lost(pods: Pods, container: Mapping[str, Any], options: Mapping[str, tuple[P
     shared = {name for _, other in pods.containers() if other is not container for name in mounts(other).values()}
     fleeting = {volume.get("name") for volume in maps_in(pods.spec.get("volumes")) if FLEETING & volume.keys()}
     for place, option, folder in unheld(options, ()):
-        held = max((path for path in mounted if within(folder, posixpath.normpath(path))), key=len, default=None)
+        held = max((path for path in mounted if within(folder, mounted_at(path))), key=len, default=None)
         if held is None or mounted[held] in fleeting - shared:
             where = "no volume" if held is None else f"volume {mounted[held]!r} of this pod"
             message = f"{option} saves into {folder!r}, which is on {where} and lost with the pod; mount a claim"

@@ -63,9 +63,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that have slow tests: one that begins last keeps a single process busy while others wait."""
+    """Begin with the files that have slow tests: one that begins last keeps a single process busy while others wait.
+
+    The longest of all is that of the pages, with a minute and more.
+    """
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow)
+    items.sort(key=lambda item: (item.path.name != "test_docs.py", item.path not in slow))
 
 
 def pytest_collection_finish() -> None:

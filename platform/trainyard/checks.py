@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from trainyard.judge.policies.classes import access_modes, lacking
     from trainyard.judge.policies.container_texts import container_texts
     from trainyard.judge.policies.devices import EFA, is_gpu, is_rdma, rdma_resources
-    from trainyard.judge.policies.folders import MOVES, unheld, within
+    from trainyard.judge.policies.folders import MOVES, mounted_at, unheld, within
     from trainyard.judge.policies.gangs import Gang, arguments, command_lines, gangs, launched
     from trainyard.judge.policies.generations import generation
     from trainyard.judge.policies.injected import injected
@@ -48,7 +48,7 @@ HOMES = {
     "classes": ("access_modes", "lacking"),
     "container_texts": ("container_texts",),
     "devices": ("EFA", "is_gpu", "is_rdma", "rdma_resources"),
-    "folders": ("MOVES", "unheld", "within"),
+    "folders": ("MOVES", "mounted_at", "unheld", "within"),
     "gangs": ("Gang", "arguments", "command_lines", "gangs", "launched"),
     "generations": ("generation",),
     "injected": ("injected",),
@@ -124,6 +124,7 @@ __all__ = [
     "maps_in",
     "may_be_of",
     "meant_key",
+    "mounted_at",
     "mounted_claims",
     "odd_characters",
     "offered",

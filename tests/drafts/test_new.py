@@ -161,7 +161,7 @@ REFUSED = {
     ),
     "another Kubernetes": (
         ["cluster", "eos", "--shape", "cpu-64", "--nodes", "2", "--teams", "nlp", "--kubernetes", "1.20"],
-        "kubernetes '1.20' does not exist; there are: 1.34, 1.35, 1.36, 1.37",
+        "kubernetes '1.20' is not supported; there are: 1.34, 1.35, 1.36, 1.37",
     ),
 }
 

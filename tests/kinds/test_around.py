@@ -110,7 +110,11 @@ def test_patches_reach_the_app_wrapper_and_what_is_in_it(tmp_path):
     modules = {"wrapper.py": MODULE, "operator.py": READS, "appwrapper.yaml": FACTS}
     patches = [
         {"object": "AppWrapper", "merge": {"spec": {"suspend": True}}, "reason": "a test"},
-        {"object": "JobSet", "merge": {"spec": {"network": {"subdomain": "own"}}}, "reason": "a test"},
+        {
+            "object": "JobSet",
+            "merge": {"spec": {"startupPolicy": {"startupPolicyOrder": "InOrder"}}},
+            "reason": "a test",
+        },
     ]
     with recipes.installed(tmp_path / "site", modules, POINTS, *CACHES):
         checked = preflight.check_repository(repository(tmp_path / "own", "JobSet", patches=patches))
@@ -118,4 +122,6 @@ def test_patches_reach_the_app_wrapper_and_what_is_in_it(tmp_path):
         (run,) = checked.runs
         wrapper = next(value for item in build(run) if (value := item.value())["kind"] == "AppWrapper")
         assert wrapper["spec"]["suspend"] is True
-        assert wrapper["spec"]["components"][0]["template"]["spec"]["network"]["subdomain"] == "own"
+        assert wrapper["spec"]["components"][0]["template"]["spec"]["startupPolicy"] == {
+            "startupPolicyOrder": "InOrder"
+        }

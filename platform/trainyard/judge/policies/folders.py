@@ -43,6 +43,15 @@ def folder_of(value: str) -> str:
     return "" if any(within(path, top) for top in LEFT) else path
 
 
+def mounted_at(path: str) -> str:
+    """Return where a volume is mounted: a kubelet puts relative paths below / (kubernetes v1.35 kubelet_pods.go).
+
+    >>> [mounted_at(path) for path in ("dev/shm", "/data/../corpus/")]
+    ['/dev/shm', '/corpus']
+    """
+    return posixpath.normpath(posixpath.join("/", path))
+
+
 def within(path: str, folder: str) -> bool:
     """Say whether a path is a folder, or below it."""
     return folder == "/" or path == folder or path.startswith(f"{folder}/")
