@@ -32,9 +32,7 @@ def check(world: World) -> Iterator[Problem]:
                     continue
                 container = pods.manifest.get(*place.path[:-3])
                 mounts = container.get("volumeMounts") if isinstance(container, dict) else None
-                if FOLDER not in [
-                    mounted_at(str(mount.get("mountPath"))) for mount in mounts or () if isinstance(mount, dict)
-                ]:
+                if FOLDER not in [place_of(mount) for mount in mounts or () if isinstance(mount, dict)]:
                     message = (
                         f"container has {quantity} GPUs, but only 64 MiB at {FOLDER}"
                         "; mount an emptyDir with medium: Memory there"

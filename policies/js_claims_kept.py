@@ -9,7 +9,7 @@ Source: jobset v0.12.0 api/jobset/v1alpha2/jobset_types.go VolumeClaimPolicy, Re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trainyard.checks import Place, Problem, Severity, World, arguments, maps_in, mounted_at, unheld, within
+from trainyard.checks import Place, Problem, Severity, World, arguments, held_by, maps_in, mounts, unheld
 
 SEVERITY = Severity.WARNING
 
@@ -21,13 +21,9 @@ def check(world: World) -> Iterator[Problem]:
         for pods in job.pod_sets() if fleeting else ():
             containers = dict(pods.containers(init=False))
             for path, options in arguments(pods):
-                mounts = [
-                    (str(mount.get("mountPath")), str(mount.get("name")))
-                    for mount in maps_in(containers.get(path, {}).get("volumeMounts"))
-                ]
+                mounted = mounts(containers.get(path, {}))
                 for _, option, folder in unheld(options, ()):
-                    held = [pair for pair in mounts if within(folder, mounted_at(pair[0]))]
-                    name = max(held, key=lambda pair: len(pair[0]))[1] if held else None
+                    name = held_by(folder, mounted)
                     if name in fleeting:
                         message = f"{option} saves into claim {name!r}, which is deleted with the JobSet; set Retain"
                         yield Problem(Place(job.manifest, fleeting.pop(name)), message)

@@ -39,5 +39,5 @@ def check(world: World) -> Iterator[Problem]:
             continue
         where = f"queue {queue.name!r} has no check of MultiKueue" if queue else "it is in no queue"
         yield Problem(
-            Place(job.manifest, path), f"no controller runs the {job.manifest.kind}, since {where}; remove it"
+            Place(job.manifest, path), f"no controller runs the {job.manifest.kind}, since {where}; remove managedBy"
         )

@@ -8,11 +8,10 @@ Source: k8snetworkplumbingwg/whereabouts v0.9.4 pkg/iphelpers GetIPRange, pkg/al
 """
 
 import ipaddress
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trainyard.checks import Manifest, Place, Pods, Problem, Severity, World, gangs, maps_in
+from trainyard.checks import Manifest, Place, Pods, Problem, Severity, World, gangs, json_object, maps_in
 
 LARGE = 22
 """Bits of host numbers from which a range has addresses for every gang."""
@@ -68,11 +67,7 @@ def overlapping(place: Place, name: str, ipam: Mapping[str, Any], own: Mapping[s
 
 def read(network: Manifest, field: str) -> Mapping[str, Any]:
     """Return the JSON object in a field; empty where there is none."""
-    try:
-        found = json.loads(network.text("spec", field) or "{}")
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    return json_object(network.text("spec", field)) or {}
 
 
 def fault_of(pods: Pods, name: str, each: int, ipam: Mapping[str, Any]) -> tuple[str, None, Severity | None] | None:

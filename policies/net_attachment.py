@@ -10,10 +10,9 @@ Source: k8snetworkplumbingwg/multus-cni v4.3.0 pkg/k8sclient/k8sclient.go parseP
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from trainyard.checks import NETWORKS, Place, Problem, World
+from trainyard.checks import NETWORKS, Place, Problem, World, json_object
 
 PART = re.compile(r"(?:(?:{0})?\s*/)?\s*{0}\s*(?:@[^@]*)?".format("[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"))
 """A network in the form with commas."""
@@ -42,7 +41,7 @@ def check(world: World) -> Iterator[Problem]:
     for kind in ("SriovNetwork", "SriovIBNetwork"):
         for network in world.of(kind):
             for path, text in network.at("spec", "ipam", of=str):
-                if text.strip() and read(text) is None:
+                if text.strip() and json_object(text) is None:
                     message = "ipam is no JSON object, so no network is made of it; correct it"
                     yield Problem(Place(network, path), message)
 
@@ -87,19 +86,10 @@ def clashing(place: Place, interfaces: list[str]) -> Iterator[Problem]:
 
 def unusable(place: Place, text: str) -> Iterator[Problem]:
     """Yield the problem with a network's configuration for which no plugin can be run."""
-    config = read(text)
+    config = json_object(text)
     plugins = config.get("plugins") if config is not None else None
     named = plugins if isinstance(plugins, list) else [config]
     if config is None:
         yield Problem(place, "config is no JSON object, so pods that use this network never start; correct it")
     elif not all(isinstance(plugin, dict) and plugin.get("type") for plugin in named):
         yield Problem(place, "config names no plugin, so pods that use this network never start; add type")
-
-
-def read(text: str) -> Mapping[str, Any] | None:
-    """Return a text's JSON object, None where it is none."""
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None

@@ -17,11 +17,11 @@ from trainyard.checks import (
     Severity,
     World,
     arguments,
+    held_by,
     is_gpu,
     maps_in,
-    mounted_at,
+    mounts,
     unheld,
-    within,
 )
 
 SEVERITY = Severity.WARNING
@@ -49,17 +49,11 @@ def lost(pods: Pods, container: Mapping[str, Any], options: Mapping[str, tuple[P
     shared = {name for _, other in pods.containers() if other is not container for name in mounts(other).values()}
     fleeting = {volume.get("name") for volume in maps_in(pods.spec.get("volumes")) if FLEETING & volume.keys()}
     for place, option, folder in unheld(options, ()):
-        held = max((path for path in mounted if within(folder, mounted_at(path))), key=len, default=None)
-        if held is None or mounted[held] in fleeting - shared:
-            where = "no volume" if held is None else f"volume {mounted[held]!r} of this pod"
+        held = held_by(folder, mounted)
+        if held is None or held in fleeting - shared:
+            where = "no volume" if held is None else f"volume {held!r} of this pod"
             message = f"{option} saves into {folder!r}, which is on {where} and lost with the pod; mount a claim"
             yield Problem(place, message)
-
-
-def mounts(container: Mapping[str, Any]) -> dict[str, str]:
-    """Return the folders that a container's volumes are mounted at, each with the volume's name."""
-    found = [(mount.get("mountPath"), mount.get("name")) for mount in maps_in(container.get("volumeMounts"))]
-    return {path: str(name) for path, name in found if isinstance(path, str)}
 
 
 def moves(container: Mapping[str, Any]) -> bool:

@@ -24,10 +24,11 @@ if TYPE_CHECKING:
     from trainyard.judge.policies.classes import access_modes, lacking
     from trainyard.judge.policies.container_texts import container_texts
     from trainyard.judge.policies.devices import EFA, is_gpu, is_rdma, rdma_resources
-    from trainyard.judge.policies.folders import MOVES, mounted_at, unheld, within
+    from trainyard.judge.policies.folders import MOVES, held_by, mounted_at, mounts, unheld
     from trainyard.judge.policies.gangs import Gang, arguments, command_lines, gangs, launched
     from trainyard.judge.policies.generations import generation
     from trainyard.judge.policies.injected import injected
+    from trainyard.judge.policies.json_objects import json_object
     from trainyard.judge.policies.known_keys import keys_of, meant_key
     from trainyard.judge.policies.kubelets import ALIGNING, aligning, kubelets, rails
     from trainyard.judge.policies.levels import upside_down
@@ -48,10 +49,11 @@ HOMES = {
     "classes": ("access_modes", "lacking"),
     "container_texts": ("container_texts",),
     "devices": ("EFA", "is_gpu", "is_rdma", "rdma_resources"),
-    "folders": ("MOVES", "mounted_at", "unheld", "within"),
+    "folders": ("MOVES", "held_by", "mounted_at", "mounts", "unheld"),
     "gangs": ("Gang", "arguments", "command_lines", "gangs", "launched"),
     "generations": ("generation",),
     "injected": ("injected",),
+    "json_objects": ("json_object",),
     "known_keys": ("keys_of", "meant_key"),
     "kubelets": ("ALIGNING", "aligning", "kubelets", "rails"),
     "near": ("is_near",),
@@ -110,12 +112,14 @@ __all__ = [
     "gangs",
     "generation",
     "gpus_of",
+    "held_by",
     "holds",
     "injected",
     "is_gpu",
     "is_guaranteed",
     "is_near",
     "is_rdma",
+    "json_object",
     "keys_of",
     "kubelets",
     "lacking",
@@ -126,6 +130,7 @@ __all__ = [
     "meant_key",
     "mounted_at",
     "mounted_claims",
+    "mounts",
     "odd_characters",
     "offered",
     "pool_of",
@@ -141,7 +146,6 @@ __all__ = [
     "unheld",
     "upside_down",
     "whole_number",
-    "within",
 ]
 
 

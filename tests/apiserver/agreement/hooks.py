@@ -14,6 +14,16 @@ from typing import Any
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "webhooks"
 GONE = "~"
+PROJECTS = {
+    "kueue": "0.19.2",
+    "jobset": "0.12.0",
+    "trainer": "2.3.0",
+    "mpi-operator": "0.8.2",
+    "training-operator": "1.9.4",
+    "kuberay": "1.6.2",
+    "lws": "0.9.0",
+}
+"""Releases whose programs answered together: Kueue with the operators of jobs that it queues."""
 
 Picks = list[tuple[int, int]]
 

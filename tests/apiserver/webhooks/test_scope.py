@@ -19,15 +19,6 @@ from trainyard.judge.checks.inputs import decode
 from trainyard.upstream.apiserver import Judge, aware, catalog, webhooks
 from trainyard.upstream.kueue.scope import EVERYTHING, Scope, configurations, scope_among, scope_of
 
-PROJECTS = {
-    "kueue": "0.19.2",
-    "jobset": "0.12.0",
-    "trainer": "2.3.0",
-    "mpi-operator": "0.8.2",
-    "training-operator": "1.9.4",
-    "kuberay": "1.6.2",
-    "lws": "0.9.0",
-}
 NAMESPACE = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "hooks"}}
 SAMPLE = 3
 """One recorded case in so many is judged in the quick test."""
@@ -36,7 +27,7 @@ SAMPLE = 3
 @cache
 def a_judge(scope_name):
     """A cluster with all operators, whose Kueue has a configuration of the recording."""
-    known, _ = catalog.load(ROOT / "schemas", kubernetes="1.35", projects=PROJECTS)
+    known, _ = catalog.load(ROOT / "schemas", kubernetes="1.35", projects=hooks.PROJECTS)
     around = webhooks.gather_objects([NAMESPACE, *hooks.read("around")], complete=True)
     scope = scope_of(hooks.read("scopes")[scope_name]) if scope_name else EVERYTHING
     return Judge(known, around=replace(around, scope=scope), refused_later=Severity.WARNING)

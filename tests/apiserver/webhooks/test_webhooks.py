@@ -20,17 +20,7 @@ from trainyard.base.findings import Severity
 from trainyard.judge.checks.inputs import decode
 from trainyard.upstream.apiserver import Judge, catalog, webhooks
 
-PROJECTS = {
-    "kueue": "0.19.2",
-    "jobset": "0.12.0",
-    "trainer": "2.3.0",
-    "mpi-operator": "0.8.2",
-    "training-operator": "1.9.4",
-    "kuberay": "1.6.2",
-    "lws": "0.9.0",
-    "volcano": "1.14.1",
-    "appwrapper": None,
-}
+PROJECTS = {**hooks.PROJECTS, "volcano": "1.14.1", "appwrapper": None}
 SAMPLE = 9
 """One recorded case in so many is judged in the quick test."""
 

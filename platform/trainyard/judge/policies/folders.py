@@ -5,8 +5,9 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from trainyard.base.manifests import maps_in
 from trainyard.upstream.trainers import saving
 
 if TYPE_CHECKING:
@@ -50,6 +51,18 @@ def mounted_at(path: str) -> str:
     ['/dev/shm', '/corpus']
     """
     return posixpath.normpath(posixpath.join("/", path))
+
+
+def mounts(container: Mapping[str, Any]) -> dict[str, str]:
+    """Return the folders that a container's volumes are mounted at, each with the volume's name."""
+    found = [(mount.get("mountPath"), mount.get("name")) for mount in maps_in(container.get("volumeMounts"))]
+    return {mounted_at(path): str(name) for path, name in found if isinstance(path, str)}
+
+
+def held_by(folder: str, mounted: Mapping[str, str]) -> str | None:
+    """Return the volume that a folder is on: that of the innermost mount around it; None where there is none."""
+    around = max((path for path in mounted if within(folder, path)), key=len, default=None)
+    return None if around is None else mounted[around]
 
 
 def within(path: str, folder: str) -> bool:

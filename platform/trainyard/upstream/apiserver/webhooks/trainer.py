@@ -187,7 +187,9 @@ def reconcile(review: Review) -> Iterator[Problem]:
         last = (nodes if trains and nodes else number(inner(job, "template", "spec"), "completions")) or 1
         pod = f"{review.name}-{text(job, 'name')}-0-{last - 1}{POD_SUFFIX}"
         if names.dns_label_1035(pod) is not None:
-            yield PODS.invalid(("metadata", "name"), review.name, f"its pod {pod!r} must have at most 63 characters")
+            yield PODS.invalid(
+                ("metadata", "name"), review.name, f"the name of its pod {pod!r} is longer than 63 characters"
+            )
             return
 
 

@@ -150,7 +150,7 @@ def _check_length(name: str, specs: Object, rule: Rule) -> Iterator[Problem]:
     }
     longest = max((f"{name}-{role.lower()}-{index}" for role, index in last.items()), key=len, default=name)
     if names.dns_label_1035(name) is None and names.dns_label_1035(longest) is not None:
-        detail = f"its Service {longest!r} must have at most 63 characters"
+        detail = f"the name of its Service {longest!r} is longer than 63 characters"
         yield rule.invalid(("metadata", "name"), name, detail)
 
 
