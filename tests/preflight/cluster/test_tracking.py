@@ -112,3 +112,19 @@ def test_what_cannot_be_meant_is_refused(said):
     """The model says so at its field."""
     with pytest.raises(ValidationError):
         make_cluster(tracking=said)
+
+
+@pytest.mark.parametrize(
+    ("said", "ends"),
+    [
+        ({}, "add mlflow to operators, with database and artifacts"),
+        ({"database": MLFLOW["database"]}, "add mlflow to operators, with artifacts"),
+    ],
+)
+def test_a_server_nowhere_is_told_with_all_that_it_needs(said: dict[str, Any], ends: str) -> None:
+    """Who adds the operator alone would otherwise read of the rest only then."""
+    changes = {"tracking": {"mlflow": said}}
+    source = make_source("platform/clusters/test.yaml", fields(CLUSTER, changes))
+    first = next(iter(check(make_cluster(**changes), source)))
+    assert first.message.endswith(ends)
+    assert len(first.message.split()) <= 20

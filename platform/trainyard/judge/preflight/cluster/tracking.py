@@ -67,7 +67,9 @@ def check_mlflow(cluster: Cluster, source: Source, said: MLflow) -> Iterator[Fin
             yield SERVER.at(source, at, message, key=True)
     else:
         if said.url is None:
-            message = "mlflow has no url and is not installed from here; set url, or add mlflow to operators"
+            absent = " and ".join(name for name, part in parts.items() if part is None)
+            message = "mlflow has no url and no server from here; set url, or add mlflow to operators"
+            message += f", with {absent}" if absent else ""
             yield SERVER.at(source, at, message, key=True)
         for unused in [name for name, part in used.items() if part is not None]:
             message = f"{unused} has no effect, since mlflow is not installed from here; add it to operators"
