@@ -18,10 +18,6 @@ from trainyard.checks import (
     Severity,
     TrainingJob,
     World,
-    may_be_of,
-    pool_of,
-    selected_pools,
-    strings,
     texts,
 )
 
@@ -94,13 +90,6 @@ def train_together(job: TrainingJob, pods: Pods) -> bool:
 
 def gpus_of_node(queues: Queues, job: TrainingJob, pods: Pods) -> int:
     """Return the fewest GPUs of a node that the pods may run on, 0 if unknown."""
-    queue = queues.of(job)
-    flavors = queues.flavors(queue, WHOLE_GPUS) if queue else []
-    selector = strings(pods.spec.get("nodeSelector"))
-    labels = [strings(flavor.get("spec", "nodeLabels")) for flavor in flavors] or [selector]
-    named = selected_pools(pods.spec, queues.world.selectors)
-    may = [label for label in labels if may_be_of(queues.world, label, named)]
-    found = [pool_of(queues.world, {**label, **selector}) for label in may]
     inventory = queues.world.inventory
-    pools = [inventory.pools[flavor[0]] if flavor and inventory else None for flavor in found]
+    pools = [inventory.pools[name] if name and inventory else None for name in queues.pools(job, pods, WHOLE_GPUS)]
     return min((pool.node.gpus.count if pool and pool.node.gpus else 0 for pool in pools), default=0)

@@ -7,7 +7,19 @@ Source: NVIDIA/nccl 2.30 docs/userguide/source/env.rst NCCL_NET; k8snetworkplumb
 
 from collections.abc import Iterator
 
-from trainyard.checks import WHOLE_GPUS, Pods, Problem, Severity, World, is_rdma, rdma_resources
+from trainyard.checks import (
+    RUN_LABEL,
+    WHOLE_GPUS,
+    Pods,
+    Problem,
+    Queues,
+    Severity,
+    TrainingJob,
+    World,
+    fabric_devices,
+    is_rdma,
+    rdma_resources,
+)
 
 SEVERITY = Severity.WARNING
 WIDE = 8
@@ -18,23 +30,33 @@ ATTACHING = ("networking.gke.io/interfaces", "k8s.v1.cni.cncf.io/networks")
 
 
 def check(world: World) -> Iterator[Problem]:
-    """Find such gangs if RDMA devices are among the objects; the preflight checks jobs of described clusters."""
-    known = frozenset() if world.inventory is not None else rdma_resources(world)
-    for job in world.training_jobs() if known else ():
+    """Find such gangs among the objects; the preflight checks the jobs that a described cluster renders."""
+    queues, known = Queues(world), rdma_resources(world)
+    for job in world.training_jobs():
+        if world.inventory is not None and RUN_LABEL in job.manifest.outer.labels:
+            continue
         for pods in job.pod_sets():
+            devices, whole = of_pools(queues, job, pods) if world.inventory is not None else (known or None, WIDE)
             requested = {name: need for name, need in pods.needs.items() if need.amount}
-            gpus = [need for name, need in requested.items() if name in WHOLE_GPUS and need.amount >= WIDE]
-            if (
-                gpus
-                and pods.count > 1
-                and not is_attached(pods)
-                and not any(is_rdma(name, known) for name in requested)
-            ):
-                message = (
-                    f"{pods.count} whole-node pods request no RDMA device, so they train over TCP"
-                    f"; request {', '.join(sorted(known))}"
-                )
+            gpus = [need for name, need in requested.items() if name in WHOLE_GPUS and need.amount >= whole]
+            if devices is None or not gpus or pods.count < 2 or is_attached(pods):
+                continue
+            if not any(name in devices or is_rdma(name, known) for name in requested):
+                missing = f"request {', '.join(sorted(devices))}" if devices else "attach them to the fabric's networks"
+                message = f"{pods.count} whole-node pods request no RDMA device, so they train over TCP; {missing}"
                 yield Problem(gpus[0].place, message)
+
+
+def of_pools(queues: Queues, job: TrainingJob, pods: Pods) -> tuple[frozenset[str] | None, int]:
+    """Return the devices and the GPUs of a node of the pools of pods; no devices where one is off the fabric."""
+    there = queues.world.inventory
+    pools = queues.pools(job, pods, WHOLE_GPUS)
+    devices = [fabric_devices(queues.world, pool) if pool else None for pool in pools]
+    known = [one for one in devices if one is not None]
+    if there is None or not known or len(known) < len(devices):
+        return None, 0
+    nodes = [there.pools[pool].node for pool in pools if pool]
+    return frozenset().union(*known), max(node.gpus.count if node.gpus else WIDE for node in nodes)
 
 
 def is_attached(pods: Pods) -> bool:

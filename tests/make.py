@@ -54,6 +54,7 @@ CLUSTER: dict[str, Any] = {
     },
     "priorities": {"low": 0, "normal": 100, "high": 1000},
     "queues": {"research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 32}, "cpu": {"nodes": 4}}}},
+    "fabric": {"type": "none"},
 }
 
 UNLISTED: dict[str, Any] = {"version": "0.19.3", "unlisted": {"like": "0.19.2", "reason": "the same API types"}}

@@ -29,7 +29,9 @@ ROCE = {"type": "roce", "rails": 4, "attach": "sriov", "addresses": "10.56.0.0/1
 PINNED = {"topologyManagerPolicy": "restricted", "cpuManagerPolicy": "static"}
 
 
-def cluster(*, kubelet: dict[str, Any] | None = None, shape: dict[str, Any] | None = None, **changes: Any) -> Cluster:
+def cluster(
+    *, kubelet: dict[str, Any] | None = None, shape: dict[str, Any] | str | None = None, **changes: Any
+) -> Cluster:
     """Return a cluster whose pool `gpu` has nodes of two sockets with four GPUs each."""
     gpu: dict[str, Any] = {"shape": shape or GPU_NODE, "nodes": 4, **({"kubelet": kubelet} if kubelet else {})}
     changes = {"operators": SRIOV, **changes}

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from trainyard.judge.policies.claims import Mounted, mounted_claims
     from trainyard.judge.policies.classes import access_modes, lacking
     from trainyard.judge.policies.container_texts import container_texts
-    from trainyard.judge.policies.devices import EFA, is_gpu, is_rdma, rdma_resources
+    from trainyard.judge.policies.devices import EFA, fabric_devices, is_gpu, is_rdma, rdma_resources
     from trainyard.judge.policies.folders import MOVES, held_by, mounted_at, mounts, unheld
     from trainyard.judge.policies.gangs import Gang, arguments, command_lines, gangs, launched
     from trainyard.judge.policies.generations import generation
@@ -48,7 +48,7 @@ HOMES = {
     "claims": ("Mounted", "mounted_claims"),
     "classes": ("access_modes", "lacking"),
     "container_texts": ("container_texts",),
-    "devices": ("EFA", "is_gpu", "is_rdma", "rdma_resources"),
+    "devices": ("EFA", "fabric_devices", "is_gpu", "is_rdma", "rdma_resources"),
     "folders": ("MOVES", "held_by", "mounted_at", "mounts", "unheld"),
     "gangs": ("Gang", "arguments", "command_lines", "gangs", "launched"),
     "generations": ("generation",),
@@ -109,6 +109,7 @@ __all__ = [
     "elastic",
     "elastic_ranks",
     "environment",
+    "fabric_devices",
     "gangs",
     "generation",
     "gpus_of",

@@ -66,6 +66,18 @@ def test_an_address_that_is_closed_is_told(tmp_path: Path, place: str, job: dict
     assert "closed to team 'nlp'" in said
 
 
+def test_a_tracker_of_the_cluster_that_is_closed_is_told(tmp_path: Path) -> None:
+    """The program gets its address as a variable, so the job names the tracker alone."""
+    said = {"cluster": {"tracking": {"mlflow": {"url": "http://tracker.mlops.svc:5000"}}}, "tracking": ["mlflow"]}
+    (told,) = found(tmp_path / "closed", **said)
+    assert told.startswith("tracking[0]: 'tracker.mlops.svc' is in namespace 'mlops', which is closed to team 'nlp'")
+    assert not found(tmp_path / "opened", team={"egress": OPEN}, **said)
+    assert not found(tmp_path / "unused", **{**said, "tracking": []})
+    assert not found(
+        tmp_path / "outside", **{**said, "cluster": {"tracking": {"mlflow": {"url": "https://m.example.com"}}}}
+    )
+
+
 def test_an_address_in_a_small_file_is_told_where_the_file_is_named(tmp_path: Path) -> None:
     """Comments name whatever they like."""
     text = "# http://old.mlops.svc\ntracker: http://tracker.mlops.svc:5000\n"

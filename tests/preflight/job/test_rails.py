@@ -45,6 +45,18 @@ WRONG: dict[str, tuple[dict[str, Any], dict[str, Any], str, str]] = {
         "warning rdma-fabric-unused pool",
         "pods of pool 'gpu' are not attached to its roce; add fabric: tcp",
     ),
+    "a gang on NICs of a cluster without a fabric": (
+        {"fabric": None},
+        {},
+        "warning rdma-fabric-unused pool",
+        "training uses TCP: pool 'gpu' has 4 NICs, but the cluster declares no fabric; add it, or fabric: tcp",
+    ),
+    "a gang on EFA devices of a cluster without a fabric": (
+        {"shape": "aws-p5-48xlarge", "fabric": None},
+        {},
+        "warning rdma-fabric-unused pool",
+        "training uses TCP: pool 'gpu' has 32 EFA devices, but the cluster declares no fabric; add it, or fabric: tcp",
+    ),
 }
 
 RIGHT: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -62,7 +74,10 @@ RIGHT: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"fabric": {**ROCE, "attach": "host"}},
         {"fabric": "rdma", "gpus_per_node": 4},
     ),
-    "a cluster without a fabric": ({}, {}),
+    "TCP in a cluster without a fabric": ({"fabric": None}, {"fabric": "tcp"}),
+    "one node in a cluster without a fabric": ({"fabric": None}, {"nodes": 1}),
+    "NICs that the cluster says are not connected": ({"fabric": {"type": "none"}}, {}),
+    "machines without NICs for training": ({"shape": "gke-a2-highgpu-8g", "fabric": None}, {}),
 }
 
 

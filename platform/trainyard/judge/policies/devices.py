@@ -6,7 +6,7 @@ import re
 
 from trainyard.base.labels import NETWORK_RESOURCE
 from trainyard.judge.policies.world import World
-from trainyard.upstream.pods.resources import WHOLE_GPUS
+from trainyard.upstream.pods.resources import HUGE_PAGES, WHOLE_GPUS
 
 PARTS_OF_GPUS = re.compile(r"nvidia\.com/(?:gpu\.shared|mig-\d+g\.\d+gb(?:\.\w+)*)")
 
@@ -32,6 +32,22 @@ def rdma_resources(world: World) -> frozenset[str]:
     }
     attached = (manifest.annotations.get(NETWORK_RESOURCE, "") for manifest in world.of("NetworkAttachmentDefinition"))
     return frozenset({*found, *(name.rpartition("/")[2] for name in attached)} - {""})
+
+
+def fabric_devices(world: World, pool: str) -> frozenset[str] | None:
+    """Return the devices by which pods of a described pool reach the fabric, none where they are attached without.
+
+    None where the pool is on no fabric, or pods cannot be given its NICs.
+    """
+    from trainyard.render.sizing.fabrics import fabric_type  # what needs no inventory starts without
+
+    cluster = world.inventory
+    if cluster is None or cluster.fabric is None or pool not in cluster.pools:
+        return None
+    fabric = fabric_type(cluster)
+    if not fabric.usable(cluster) or not fabric.reaches(cluster, pool):
+        return None
+    return frozenset(name for name in fabric.per_node(cluster, pool) if not name.startswith(HUGE_PAGES))
 
 
 def is_rdma(resource: str, known: frozenset[str] = frozenset()) -> bool:

@@ -191,6 +191,18 @@ class Queues:
         usable = [name for name in named if not self._without.get(name, frozenset()) & resources]
         return [self._flavors[name] for name in usable] if self._flavors.keys() >= set(usable) else []
 
+    def pools(self, job: TrainingJob, pods: Pods, resources: frozenset[str]) -> list[str | None]:
+        """Return the described pools that pods may run on, by their queue's flavors for any of the resources.
+
+        A flavor or a selector that no pool is known of is None.
+        """
+        queue, selector = self.of(job), strings(pods.spec.get("nodeSelector"))
+        flavors = self.flavors(queue, resources) if queue else ()
+        labels = [strings(flavor.get("spec", "nodeLabels")) for flavor in flavors] or [selector]
+        named = selected_pools(pods.spec, self.world.selectors)
+        found = (pool_of(self.world, {**one, **selector}) for one in labels if may_be_of(self.world, one, named))
+        return [pool[0] if pool else None for pool in found]
+
     def labels(self, flavor: Manifest) -> Mapping[str, str]:
         """Return the known labels of a flavor's nodes: those of the flavor, and of the described pool."""
         own = strings(flavor.get("spec", "nodeLabels"))

@@ -6,6 +6,7 @@ import ipaddress
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from trainyard.base.documents import Path
 from trainyard.base.findings import Finding, Severity
 from trainyard.base.manifests import mapping
 from trainyard.base.rules import Rule
@@ -13,7 +14,9 @@ from trainyard.judge.policies import traffic
 from trainyard.judge.preflight.job.hosts import Named, hosts, texts_of
 from trainyard.judge.preflight.subjects import PLACED, OneJob
 from trainyard.render.clusters import nets, of_team
+from trainyard.render.parts import tracking
 from trainyard.specs.models.cluster import Cluster
+from trainyard.specs.models.job import Job
 from trainyard.specs.models.team import Team
 from trainyard.specs.releases import release
 from trainyard.specs.tracked import on
@@ -46,12 +49,22 @@ def check(one: OneJob, team: Team, cluster: Cluster) -> Iterator[Finding]:
     added = list(policies_of(extra, name))
     open_rules = [*rules_of(one, team, cluster, added), *(rule for item in added for rule in outgoing(item))]
     said = set[str]()
-    for path, text in texts_of(job, one.run.contents if one.run is not None else {}):
+    said_by_job = texts_of(job, one.run.contents if one.run is not None else {})
+    for path, text in (*said_by_job, *trackers_of(job, cluster)):
         for found in hosts(text, spaces(cluster, team, extra)):
             message = closed(one, team, cluster, found, open_rules)
             if message and found.text not in said and not is_elsewhere(found, extra):
                 said.add(found.text)
                 yield CLOSED.at(one.file.source, path, message)
+
+
+def trackers_of(job: Job, cluster: Cluster) -> Iterator[tuple[Path, str]]:
+    """Yield the addresses of the trackers that a job names, but that of the server for which a policy opens the way."""
+    there = cluster.tracking
+    for index, name in enumerate(job.tracking if there is not None else ()):
+        said = getattr(there, name)
+        if said is not None and said.url and not (name == tracking.MLFLOW and tracking.has_server(cluster)):
+            yield ("tracking", index), said.url
 
 
 def closed(one: OneJob, team: Team, cluster: Cluster, found: Named, rules: list[traffic.Rule]) -> str | None:

@@ -203,8 +203,8 @@ class On:
             return
         outside = [name for name in pools if not fabric_type(self.cluster).reaches(self.cluster, name)]
         if fabric is None or not fabric_type(self.cluster).usable(self.cluster):
-            has = "no fabric" if fabric is None else f"{fabric.type} attached by {fabric.attach!r}"
             attaches = fabric is not None and fabric.type != "none"
+            has = f"{fabric.type} attached by {fabric.attach!r}" if fabric and attaches else "no fabric"
             way = "set the cluster's fabric.attach, or use tcp" if attaches else "use tcp"
             message = f"fabric is 'rdma', but cluster {self.name!r} has {has}; {way}"
         elif outside:

@@ -10,11 +10,12 @@ from trainyard.judge.preflight.subjects import RESOLVED
 from trainyard.render.kinds import Resolved
 from trainyard.render.sizing.fabrics import fabric_type
 from trainyard.render.sizing.fabrics.devices import functions_per_node, reports_numa
+from trainyard.render.sizing.fabrics.efa import DEVICE as EFA_DEVICE
 from trainyard.render.sizing.fabrics.rails import HOST, attach, has_verbs, one_for_all, rails_of
 from trainyard.render.sizing.machines import available
 from trainyard.render.sizing.node import aligns, numa_nodes
 from trainyard.render.sizing.roles import RoleSpec, wants_rdma
-from trainyard.specs import Cluster
+from trainyard.specs import Cluster, Pool
 
 KUBELET = "kubernetes v1.35 pkg/kubelet/cm"
 
@@ -39,10 +40,13 @@ HINTS = Rule(
 )
 UNUSED = Rule(
     id="rdma-fabric-unused",
-    title="A multi-node GPU job on a pool with a fabric sets fabric to rdma or tcp.",
+    title="A multi-node GPU job on machines with NICs for training sets fabric to rdma or tcp.",
     why="without the field it trains over the cluster network's single NIC, which is slow and reports nothing",
-    fix="add fabric: rdma, or fabric: tcp if that is intended",
-    source="docs/jobs.md",
+    fix=(
+        "add fabric: rdma, or fabric: tcp if that is intended; a cluster without a fabric needs one first, "
+        "or fabric: {type: none} if the NICs are not connected"
+    ),
+    source="docs/jobs.md; docs/fabric.md",
     layer="run",
     severity=Severity.WARNING,
 )
@@ -100,9 +104,16 @@ def check_unused(run: Resolved, worker: RoleSpec, cluster: Cluster) -> Iterator[
     """Yield several pods with GPUs whose job is silent about the fabric that they do not use."""
     job, fabric = run.run.job, cluster.fabric
     pods = sum(role.nodes for role in run.specs if role.ranks and role.gpus)
-    if fabric is None or pods < 2 or "fabric" in job.model_fields_set:
+    if pods < 2 or "fabric" in job.model_fields_set:
         return
-    if fabric_type(cluster).reaches(cluster, worker.pool_name):
+    if fabric is None:
+        if adapters := training_adapters(worker.pool):
+            message = (
+                f"training uses TCP: pool {worker.pool_name!r} has {adapters}, but the cluster declares no fabric; "
+                "add it, or fabric: tcp"
+            )
+            yield UNUSED.at(run.run.source, ("pool",), message)
+    elif fabric_type(cluster).reaches(cluster, worker.pool_name):
         message = (
             f"the job trains over TCP, but pool {worker.pool_name!r} is on the fabric ({fabric.type}); add fabric: rdma"
         )
@@ -110,3 +121,11 @@ def check_unused(run: Resolved, worker: RoleSpec, cluster: Cluster) -> Iterator[
     elif worker.pool_name in fabric.pools and fabric.type != "none":
         message = f"pods of pool {worker.pool_name!r} are not attached to its {fabric.type}; add fabric: tcp"
         yield UNUSED.at(run.run.source, ("pool",), message)
+
+
+def training_adapters(pool: Pool) -> str | None:
+    """Return in words what a machine of the pool has for training traffic, None where its shape names nothing."""
+    if pool.node.nics:
+        return f"{len(pool.node.nics)} NICs"
+    count = pool.node.devices.get(EFA_DEVICE, 0)
+    return f"{count} EFA devices" if count else None
