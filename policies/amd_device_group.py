@@ -9,23 +9,37 @@ Source: ROCm/k8s-device-plugin issue 39; containerd docs/cri/config.md device_ow
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trainyard.checks import Pods, Problem, Severity, World
+from trainyard.checks import RUN_LABEL, Pods, Problem, Queues, Severity, World
 
 SEVERITY = Severity.WARNING
 DEVICE = "amd.com/gpu"
 
+OPEN = ("open", "udev")
+"""What pools say whose nodes open the devices to every user."""
+
 
 def check(world: World) -> Iterator[Problem]:
-    """Check pods where the cluster is not described; a described pool has deviceAccess."""
-    for job in () if world.inventory is not None else world.workloads():
+    """Check pods that nobody renders; of a described pool `deviceAccess` says who may open its devices."""
+    queues = Queues(world)
+    for job in world.workloads():
+        if world.inventory is not None and RUN_LABEL in job.manifest.outer.labels:
+            continue
         for pods in job.pod_sets():
             need = pods.needs.get(DEVICE)
-            if need and need.amount and not is_root(pods) and not has_groups(pods):
-                message = (
-                    f"{DEVICE} is requested by a non-root user without supplementalGroups"
-                    "; add the gid of the nodes' render group"
-                )
-                yield Problem(need.place, message)
+            if not need or not need.amount or is_root(pods) or has_groups(pods):
+                continue
+            access = [pool_access(world, name) for name in queues.pools(job, pods, frozenset({DEVICE}))]
+            if any(one in OPEN for one in access):
+                continue
+            groups = sorted({gid for one in access if isinstance(one, tuple) for gid in one})
+            gids = ", ".join(map(str, groups)) if groups else "the gid of the nodes' render group"
+            message = f"{DEVICE} is requested by a non-root user without supplementalGroups; add {gids}"
+            yield Problem(need.place, message)
+
+
+def pool_access(world: World, name: str | None) -> object:
+    """Return who may open the devices of a described pool, as its file says; None where nothing does."""
+    return world.inventory.pools[name].device_access if world.inventory is not None and name else None
 
 
 def has_groups(pods: Pods) -> bool:

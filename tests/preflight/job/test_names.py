@@ -156,7 +156,7 @@ ATTACHED = {
         {"type": "roce"},
         "fabric is 'rdma', but cluster 'test' has roce attached by 'none'; set the cluster's fabric.attach, or",
     ),
-    "no fabric at all": ({"type": "none"}, "fabric is 'rdma', but cluster 'test' has none attached by 'none'; use tcp"),
+    "no fabric at all": ({"type": "none"}, "fabric is 'rdma', but cluster 'test' has no fabric; use tcp"),
 }
 
 

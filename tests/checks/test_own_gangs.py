@@ -1,4 +1,4 @@
-"""Gangs that nobody renders, on a described cluster: whether they use the fabric of the pools that they may run on."""
+"""Jobs that nobody renders, on a described cluster: their pools' fabric, and who may open the devices there."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from trainyard.judge.policies.policy import usable
 from trainyard.judge.policies.run import check
 from trainyard.judge.policies.world import World
 
-(POLICY,) = [policy for policy in usable(policy_files(ROOT)) if policy.id == "rdma-fabric-unused"]
+POLICIES = {policy.id: policy for policy in usable(policy_files(ROOT))}
 
 EFA = {
     "pools": {"gpu": {"shape": "aws-p5-48xlarge", "nodes": 4}, "cpu": {"shape": CPU_NODE, "nodes": 4}},
@@ -26,11 +26,17 @@ SHARED = {"fabric": {"type": "infiniband", "attach": "rdma-shared", "resources":
 
 
 def found(
-    site: dict[str, Any] | None, *, pods: int = 4, labels: dict[str, str] | None = None, **limits: int
+    site: dict[str, Any] | None,
+    *,
+    pods: int = 4,
+    labels: dict[str, str] | None = None,
+    policy: str = "rdma-fabric-unused",
+    gpu: str = "nvidia.com/gpu",
+    **limits: int,
 ) -> list[str]:
-    """Return what the policy says of a plain Job with these limits."""
-    container = {"name": "train", "resources": {"limits": {"nvidia.com/gpu": 8, **limits}}}
-    spec = {"nodeSelector": {POOL: "gpu"}, "containers": [container]}
+    """Return what a policy says of a plain Job with these limits, whose pods run as no root."""
+    container = {"name": "train", "resources": {"limits": {gpu: 8, **limits}}}
+    spec = {"nodeSelector": {POOL: "gpu"}, "securityContext": {"runAsUser": 1000}, "containers": [container]}
     job = {
         "apiVersion": "batch/v1",
         "kind": "Job",
@@ -40,7 +46,7 @@ def found(
     documents, _ = load(dump(job).encode(), file="job.yaml")
     objects, _ = expand(documents)
     cluster = make_cluster(**{**CLUSTER, **site}) if site is not None else None
-    return [finding.message for finding in check(World(tuple(objects), cluster), [POLICY])[0]]
+    return [finding.message for finding in check(World(tuple(objects), cluster), [POLICIES[policy]])[0]]
 
 
 @pytest.mark.parametrize(
@@ -67,3 +73,15 @@ def test_one_pod_and_a_part_of_a_node_are_left_alone() -> None:
     assert not found(EFA, pods=1)
     assert not found(EFA, **{"nvidia.com/gpu": 4})
     assert not found(EFA, labels={RUN_LABEL: "own"})
+
+
+@pytest.mark.parametrize(
+    ("access", "ends"),
+    [("open", None), ("udev", None), ([109, 44], "add 44, 109"), (None, "add the gid of the nodes' render group")],
+)
+def test_a_job_opens_amd_devices_as_its_pool_allows(access: object, ends: str | None) -> None:
+    """Its pool says who may; without a word the group is missing, and without its number."""
+    pool = {"shape": "mi300x", "nodes": 4, **({"deviceAccess": access} if access else {})}
+    site = {"pools": {"gpu": pool, "cpu": {"shape": CPU_NODE, "nodes": 4}}}
+    said = found(site, policy="amd-device-group", gpu="amd.com/gpu")
+    assert [message.endswith(ends or "") for message in said] == ([True] if ends else [])
