@@ -25,8 +25,8 @@ RBAC = "rbac.authorization.k8s.io"
 SERVERS = (443, 6443)
 """Ports of API servers, of the host's too: no selector finds these, and addresses differ from cluster to cluster."""
 
-MOST = 200
-"""Services, ConfigMaps and Secrets of each kind, which the store of the host keeps."""
+MOST = 500
+"""Objects of a kind that the store of the host keeps; each pod has a Secret for its token."""
 
 
 def resources(cluster: Cluster, name: str, team: Team | None) -> Iterator[Resource]:
@@ -38,6 +38,9 @@ def resources(cluster: Cluster, name: str, team: Team | None) -> Iterator[Resour
     yield from policies(cluster, name)
     if team is not None:
         yield from access(name, team)
+    constraint = cluster.distribution.security_constraint
+    if constraint is not None:
+        yield binding(name, constraint)
     yield from virtual_cluster_policies.resources(cluster, name, one)
 
 
@@ -117,6 +120,14 @@ def access(name: str, team: Team) -> Iterator[Resource]:
         "subjects": [{"apiGroup": RBAC, "kind": "Group", "name": team.group}],
     }
     yield guarded(f"{RBAC}/v1", "RoleBinding", "team", name, fields=fields)
+
+
+def binding(name: str, constraint: str) -> Resource:
+    """Return the right of its pods to run as users that they name, which OpenShift else refuses (`rights`)."""
+    accounts = {"apiGroup": RBAC, "kind": "Group", "name": f"system:serviceaccounts:{namespace(name)}"}
+    role = {"apiGroup": RBAC, "kind": "ClusterRole", "name": f"system:openshift:scc:{constraint}"}
+    fields = {"roleRef": role, "subjects": [accounts]}
+    return guarded(f"{RBAC}/v1", "RoleBinding", f"pods-{constraint}", name, fields=fields)
 
 
 KINDS = (

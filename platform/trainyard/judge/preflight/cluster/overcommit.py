@@ -53,7 +53,7 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
         total = max(
             (sum(amounts, Fraction()) for amounts in zip(*(part[2] for part in parts), strict=True)), default=Fraction()
         )
-        if total > there and not beyond:
+        if parts and total > there and not beyond:
             message = (
                 f"{owners([path for path, _, _ in parts])} need {float(total):.4g} nodes of pool {name!r}, which has "
                 f"{float(there):.4g}{spared(cluster, name)}; lower a quota, or waive this"
@@ -90,7 +90,7 @@ def spared(cluster: Cluster, name: str) -> str:
     parts += [f"{count_of(held, 'GPU')} of nim services"] if held else []
     for virtual, one in virtual_clusters.of_pool(cluster, name):
         share = f"{float(virtual_clusters.held_nodes(pool, one)):.4g}"
-        parts.append(f"{share} of virtual cluster {virtual!r}")
+        parts.append(f"{share} of its nodes for virtual cluster {virtual!r}")
     return f" beside {' and '.join(parts)}" if parts else ""
 
 
