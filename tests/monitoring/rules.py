@@ -32,14 +32,13 @@ OPERATORS = {
     "amd-gpu-operator": "1.5.1",
     "kube-prometheus-stack": "88.5.3",
     "mlflow": "3.17.2",
-    "vcluster": "0.36.1",
 }
 FABRIC = {"type": "infiniband", "attach": "rdma-shared", "resources": ["rdma/ib"], "subnetManager": "OpenSM"}
 
 
 def everything(**monitoring: Any) -> Cluster:
     """Return a cluster that has every exporter, a fabric, a test of idle nodes, and a virtual cluster."""
-    operators = {name: {"version": version} for name, version in OPERATORS.items()}
+    operators = {name: {"version": version} for name, version in {**OPERATORS, "vcluster": "0.36.1"}.items()}
     tested = {
         "queues": {"research": {**CLUSTER["queues"]["research"], "cohort": "all"}},
         "health": {"burnIn": {"image": IMAGE, "cohort": "all"}},

@@ -77,44 +77,46 @@ CONTAINERS = {
 
 
 def of_pods(cluster: Cluster, name: str, one: VirtualCluster) -> Iterator[dict[str, str]]:
-    """Yield what a pod may be; the message names the field, as the team sees it in an event."""
+    """Yield the validations of a pod; the message names the field, as the team sees it in an event."""
     pool = cluster.pools[one.pool]
     selector = json.dumps(cluster.selectors[one.pool])
-    yield said(
+    yield validation(
         f"{selector}.all(k, k in object.spec.?nodeSelector.orValue({{}}) "
         f"&& object.spec.nodeSelector[k] == {selector}[k])",
         f"nodeSelector must select pool {one.pool}",
     )
-    yield said(f"{CREATED}object.spec.?nodeName.orValue('') == ''", "nodeName must be empty; use nodeSelector")
+    yield validation(f"{CREATED}object.spec.?nodeName.orValue('') == ''", "nodeName must be empty; use nodeSelector")
     keys = json.dumps(sorted({taint.key for taint in pool.taints} | {f"node.kubernetes.io/{key}" for key in SOFT}))
-    yield said(
+    yield validation(
         f"object.spec.?tolerations.orValue([]).all(t, t.?key.orValue('') in {keys})",
         f"tolerations may name taints of pool {one.pool} only",
     )
-    yield said("object.spec.?priority.orValue(0) <= 0", "priorityClassName would evict others; remove it")
-    yield said(
+    yield validation("object.spec.?priority.orValue(0) <= 0", "priorityClassName would evict others; remove it")
+    yield validation(
         "object.spec.?schedulerName.orValue('default-scheduler') == 'default-scheduler'",
         "schedulerName must be default-scheduler",
     )
     grace = cluster.longest_grace_seconds
-    yield said(
+    yield validation(
         f"object.spec.?terminationGracePeriodSeconds.orValue(30) <= {grace}",
         f"terminationGracePeriodSeconds must be at most {grace}",
     )
     classes = json.dumps(["", *cluster.runtime_classes])
-    yield said(f"object.spec.?runtimeClassName.orValue('') in {classes}", "runtimeClassName is none of runtimeClasses")
+    yield validation(
+        f"object.spec.?runtimeClassName.orValue('') in {classes}", "runtimeClassName is none of runtimeClasses"
+    )
     groups = "|".join(group.replace(".", "\\\\.") for group in FOREIGN)
     foreign = f"k.matches('(^|[.])({groups})([./]|$)')"
-    yield said(
+    yield validation(
         "[object.metadata.?labels.orValue({}), object.metadata.?annotations.orValue({})]"
         f".all(m, m.all(k, !{foreign}))",
         "labels and annotations of Kueue, Trainyard, networks and devices are the host's; remove them",
     )
-    yield said(
+    yield validation(
         "!has(object.spec.volumes) || object.spec.volumes.all(v, !has(v.csi))",
         "csi volumes of a pod are mounted without a claim; use a PersistentVolumeClaim",
     )
-    yield said(
+    yield validation(
         "object.spec.?resourceClaims.orValue([]).size() == 0", "resourceClaims give devices past the quota; remove them"
     )
     granted = gpu_resource(cluster, one)
@@ -122,12 +124,14 @@ def of_pods(cluster: Cluster, name: str, one: VirtualCluster) -> Iterator[dict[s
     kinds = ("requests", "limits")
     amounts = " && ".join(f"c.?resources.?{kind}.orValue({{}}).all(r, r in {names})" for kind in kinds)
     whole = " && ".join(f"object.spec.?resources.?{kind}.orValue({{}}).all(r, r in {names})" for kind in kinds)
-    yield said(f"variables.containers.all(c, {amounts}) && {whole}", f"resources may be {', '.join(json.loads(names))}")
-    yield said(
+    yield validation(
+        f"variables.containers.all(c, {amounts}) && {whole}", f"resources may be {', '.join(json.loads(names))}"
+    )
+    yield validation(
         f"variables.containers.all(c, !has(c.env) || c.env.all(e, {HIDES.cel('e')}))",
         "variables of containers may not show devices of the node; request GPUs",
     )
-    yield said(
+    yield validation(
         f"{CREATED}{BY_SYSTEM} || (!('release' in object.metadata.?labels.orValue({{}})) "
         f"&& object.spec.?serviceAccountName.orValue('') != 'vc-{name}')",
         "the control plane's label and account are its own",
@@ -135,29 +139,29 @@ def of_pods(cluster: Cluster, name: str, one: VirtualCluster) -> Iterator[dict[s
 
 
 def of_objects(one: VirtualCluster) -> Iterator[dict[str, str]]:
-    """Yield what Services and claims may be: inside alone, of one class, and of volumes made for them."""
+    """Yield the validations of Services and claims: inside alone, of one class, and of volumes made for them."""
     service = "object.kind != 'Service' || "
     claim = "object.kind != 'PersistentVolumeClaim' || "
-    yield said(
+    yield validation(
         f"{service}(object.spec.?type.orValue('ClusterIP') in ['ClusterIP', 'ExternalName'] "
         "&& object.spec.?externalIPs.orValue([]).size() == 0)",
         "Services must be of type ClusterIP, without externalIPs",
     )
-    yield said(
+    yield validation(
         f"{claim}object.spec.?storageClassName.orValue('') == '{one.storage}'",
         f"storageClassName must be {one.storage}",
     )
-    yield said(
+    yield validation(
         f"{claim}request.userInfo.username in {json.dumps(BINDER)} || object.spec.?volumeName.orValue('') == "
         "(request.operation == 'CREATE' ? '' : dyn(oldObject).spec.?volumeName.orValue(''))",
         "volumeName would take a volume of others; leave it out",
     )
-    yield said(
+    yield validation(
         f"{claim}object.spec.?dataSourceRef.?namespace.orValue('') == ''", "dataSourceRef must be of the own namespace"
     )
 
 
-def said(expression: str, message: str) -> dict[str, str]:
+def validation(expression: str, message: str) -> dict[str, str]:
     """Return a validation; `variables.it` is the object without its type, which kinds differ in."""
     return {"expression": expression.replace("object.", "variables.it."), "message": message}
 

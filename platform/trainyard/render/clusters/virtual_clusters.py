@@ -52,7 +52,7 @@ def guarded(api: str, kind: str, title: str, name: str, spec: dict[str, Any] | N
 
 
 def quota(cluster: Cluster, name: str, one: VirtualCluster) -> Resource:
-    """Return what all pods may request, and no device of any pool but the GPUs of the file; nothing faces outside.
+    """Return the quota of all pods: no device of any pool but the GPUs of the file, and nothing faces outside.
 
     Limits of memory are bounded, too: a pod beyond its requests would take the memory of its neighbours. No LimitRange
     fills in what a container leaves out: the syncer tries to take it back, fails, and never reports the pod as running

@@ -97,12 +97,12 @@ def image(site: Site, component: str) -> dict[str, str]:
 
 
 def synced(site: Site, one: VirtualCluster) -> dict[str, Any]:
-    """Return what is copied: every pod to its pool, whatever it says, and past the pool's taints.
+    """Return the values of the syncer: every pod goes to its pool, whatever it says, and past the pool's taints.
 
     The selector is added to each pod although no node is copied (pkg/controllers/resources/pods/syncer.go). Tokens of
     service accounts are kept in Secrets, as they are good for ten years, and annotations are read by many.
     """
-    tolerated = [toleration_text(each) for each in placed(site, one).get("tolerations", ())]
+    tolerated = [toleration_text(toleration) for toleration in placed(site, one).get("tolerations", ())]
     pods = {"useSecretsForSATokens": True, "enforceTolerations": tolerated}
     selected = {"nodes": {"enabled": False, "selector": {"labels": dict(site.cluster.selectors[one.pool])}}}
     return {"toHost": {"pods": pods}, "fromHost": selected}
