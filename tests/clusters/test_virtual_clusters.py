@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from helm.renders import recorded
 from make import CLUSTER, make_cluster, make_repository, make_team
 from trainyard.base.labels import PROTECTED
 from trainyard.render.clusters import virtual_clusters
@@ -90,7 +91,7 @@ def test_the_chart_copies_pods_to_the_pool_and_nothing_that_needs_rights_outside
     (app,) = [app for app in apps if app.project == "virtual-clusters"]
     values = app.source["helm"]["valuesObject"]
     assert (app.part, app.source["helm"]["releaseName"], app.destination["namespace"]) == (
-        "vcluster-lab",
+        "vcluster-lab-chart",
         "lab",
         "vc-lab",
     )
@@ -102,6 +103,14 @@ def test_the_chart_copies_pods_to_the_pool_and_nothing_that_needs_rights_outside
     assert "ClusterRole" not in {item["kind"] for item in spec["clusterResourceWhitelist"]}
     others = operators_spec(follower, list(installed_operators(of)))
     assert "https://charts.loft.sh" not in others["sourceRepos"]
+
+
+def test_the_project_allows_what_the_chart_makes():
+    """Helm's objects for the values of the repository's own virtual cluster are of the project's kinds."""
+    ((case, answer),) = [pair for pair in recorded("charts.jsonl.gz") if pair[0]["name"] == "tundra/vcluster"]
+    made = {tuple(text.split(" ")[:2]) for text in answer["objects"]}
+    assert made == {(kind, case["namespace"]) for kind, _ in made}
+    assert {kind for kind, _ in made} <= set(virtual_clusters.KINDS)
 
 
 def pod(**spec: Any) -> dict[str, Any]:

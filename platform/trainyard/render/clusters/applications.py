@@ -265,7 +265,7 @@ def chart_apps(follower: Follower, site: Site, known: Operator) -> Iterator[App]
 def instance_app(follower: Follower, site: Site, instance: Instance) -> App:
     """Return the Application of one virtual cluster's control plane, which may make nothing outside its namespace."""
     return App(
-        f"{site.name}-{instance.name}",
+        f"{site.name}-{instance.name}-chart",
         VIRTUAL,
         instance.at,
         chart_source(site, instance.name, instance.values),
