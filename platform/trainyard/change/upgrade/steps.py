@@ -119,7 +119,7 @@ def restarted(operator: str, facts: Facts, cluster: Cluster) -> Iterator[str]:
             yield from replaced(program.name, program.nodes, cluster)
     for site, known in installed_operators(cluster):
         for instance in (known.instances(site) or ()) if site.name == operator else ():
-            yield f"{instance.namespace}/{instance.name}-0 (1 pod)"
+            yield f"{instance.name} (1 pod)"
 
 
 def given_values(operator: str, cluster: Cluster) -> Mapping[str, Any]:
