@@ -34,6 +34,9 @@ GPUDIRECT = {
 }
 
 
+LAB = {"team": "nlp", "pool": "gpu", "cpus": 8, "memory": "16Gi", "storage": "local"}
+
+
 def changes(name: str, operator: str) -> dict[str, Any]:
     """Return a small cluster of a distribution with one operator, on machines that it can run on."""
     facts = releases()[operator]
@@ -44,6 +47,7 @@ def changes(name: str, operator: str) -> dict[str, Any]:
         "queues": {"research": {"teams": ["nlp"], "nominalQuota": {"gpu": {"gpus": 8}}}},
         "topology": None,
         "system": {"distribution": name},
+        "virtual_clusters": {"lab": LAB} if operator == "vcluster" else {},
         "fabric": GPUDIRECT if operator == "gke-gpudirect" else None,
         "operators": {"kueue": {"version": "0.19.2"}, "jobset": {"version": "0.12.0"}, operator: choice},
     }

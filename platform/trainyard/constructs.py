@@ -14,6 +14,7 @@ from trainyard.change.constructs.cluster import (
     QueueSet,
     TeamRuns,
     TeamSpace,
+    VirtualCluster,
 )
 from trainyard.change.constructs.programs import Here
 from trainyard.change.constructs.run import TrainingRun
@@ -38,4 +39,5 @@ __all__ = [
     "TeamRuns",
     "TeamSpace",
     "TrainingRun",
+    "VirtualCluster",
 ]

@@ -37,13 +37,15 @@ FABRIC = {"type": "infiniband", "attach": "rdma-shared", "resources": ["rdma/ib"
 
 
 def everything(**monitoring: Any) -> Cluster:
-    """Return a cluster that has every exporter, a fabric, and a test of idle nodes."""
-    operators = {name: {"version": version} for name, version in OPERATORS.items()}
+    """Return a cluster that has every exporter, a fabric, a test of idle nodes, and a virtual cluster."""
+    operators = {name: {"version": version} for name, version in {**OPERATORS, "vcluster": "0.36.1"}.items()}
     tested = {
         "queues": {"research": {**CLUSTER["queues"]["research"], "cohort": "all"}},
         "health": {"burnIn": {"image": IMAGE, "cohort": "all"}},
     }
     tested |= {"tracking": {"mlflow": TRACKING["mlflow"]}}
+    lab = {"team": "nlp", "pool": "cpu", "cpus": 4, "memory": "8Gi", "storage": "local"}
+    tested |= {"virtual_clusters": {"lab": lab}}
     return make_cluster(operators=operators, fabric=FABRIC, monitoring={"argocd": True, **monitoring}, **tested)
 
 

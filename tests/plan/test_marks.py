@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from trainyard.base.findings import ObjectRef
+from trainyard.base.labels import PROTECTED
 from trainyard.change.plan.compare.dangers import dangers
 from trainyard.change.plan.compare.marks import marks
 from trainyard.change.plan.compare.security import loosened
@@ -156,6 +157,8 @@ DANGERS = {
     "egress is closed": (policy([RANGE]), policy([]), None),
     "nothing governs egress any more": (policy([]), policy([], ()), "no longer restricts egress"),
     "a policy goes": (policy([]), None, "is removed: it no longer restricts traffic"),
+    "a policy leaves Git and stays": ({**policy([]), "metadata": {"annotations": PROTECTED}}, None, None),
+    "a gate leaves Git and stays": ({**DENY, "metadata": {"annotations": PROTECTED}}, None, None),
     "a gate goes": (DENY, None, "is removed: it no longer denies anything"),
     "a gate only warns": (DENY, {**DENY, "spec": {"validationActions": ["Warn"]}}, "no longer denies requests"),
     "somebody gets rights": (None, BOUND, "grants its permissions to group people"),

@@ -27,9 +27,11 @@ from trainyard.render.clusters import (
     settings,
     snapshots,
     software,
+    virtual_clusters,
 )
 from trainyard.render.clusters import team as _team
 from trainyard.render.operators.install import installed_operators
+from trainyard.specs import Team
 from trainyard.specs.sources import Specs
 
 NOTHING: frozenset[Identity] = frozenset()
@@ -96,6 +98,30 @@ class OperatorInstall(Objects):
             near = did_you_mean(operator, found)
             raise SpecError(f"operator {operator!r} is not installed on cluster {site.name!r}; {near}")
         self.put(software.operator(*found[operator]))
+
+
+class VirtualCluster(Objects):
+    """What bounds a virtual cluster on its host, and the right of a team to its kubeconfig.
+
+    Raises SpecError for a virtual cluster that the cluster does not have.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id_: str,
+        *,
+        name: str,
+        site: Site,
+        team: Team | None,
+        without: frozenset[Identity] = NOTHING,
+    ) -> None:
+        super().__init__(scope, id_, without=without)
+        found = site.cluster.virtual_clusters
+        if name not in found:
+            near = did_you_mean(name, found)
+            raise SpecError(f"virtual cluster {name!r} does not exist on cluster {site.name!r}; {near}")
+        self.put(virtual_clusters.resources(site.cluster, name, team))
 
 
 class Hardware(Objects):

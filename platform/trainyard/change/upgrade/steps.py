@@ -117,6 +117,9 @@ def restarted(operator: str, facts: Facts, cluster: Cluster) -> Iterator[str]:
     for program in facts.programs:
         if program.brought_by is None or lookup(given, program.brought_by) is True:
             yield from replaced(program.name, program.nodes, cluster)
+    for site, known in installed_operators(cluster):
+        for instance in (known.instances(site) or ()) if site.name == operator else ():
+            yield f"{instance.name} (1 pod)"
 
 
 def given_values(operator: str, cluster: Cluster) -> Mapping[str, Any]:

@@ -8,8 +8,19 @@ from typing import Any, NamedTuple
 
 from trainyard.base.findings import Location
 from trainyard.base.manifests import Identity, identity_of
-from trainyard.render.clusters import alerts, argocd, dashboards, monitors, nodes, platform, settings, software, team
-from trainyard.render.clusters.applications import SETTINGS
+from trainyard.render.clusters import (
+    alerts,
+    argocd,
+    dashboards,
+    monitors,
+    nodes,
+    platform,
+    settings,
+    software,
+    team,
+    virtual_clusters,
+)
+from trainyard.render.clusters.applications import SETTINGS, VIRTUAL
 from trainyard.render.operators.install import installed_operators, sites
 from trainyard.render.operators.trainer import Trainer, cluster_runtimes
 from trainyard.render.parts.objects import PlainFile, Resource
@@ -74,6 +85,9 @@ def parts(
             *dashboards.resources(cluster),
         ],
     )
+    for name, one in cluster.virtual_clusters.items():
+        objects = virtual_clusters.resources(cluster, name, specs.teams.get(one.team))
+        yield f"{VIRTUAL}/{name}", objects
     for name in cluster.teams():
         if name in specs.teams:
             own = of_team(specs, cluster_name, name)

@@ -65,6 +65,7 @@ def applies(cluster: Cluster, rule: RuleFact, there: frozenset[str], series: fro
         "fabric": cluster.fabric is not None and fabric_type(cluster).name not in OVER_TCP,
         "mlflow": tracking.has_server(cluster),
         "karpenter": any(map(cluster.is_karpenters, cluster.pools)),
+        "virtualClusters": bool(cluster.virtual_clusters),
     }
     return all(has[need] for need in rule.needs) and is_there(rule.expression(), there, series)
 
@@ -119,6 +120,7 @@ def numbers(cluster: Cluster, monitoring: Monitoring) -> dict[str, str]:
         "stragglerRatio": f"{alerts.straggler_percent / 100:g}",
         "stragglerPercent": f"{alerts.straggler_percent:g}",
         "teams": "|".join(cluster.teams()),
+        "virtualPods": "|".join(f"{name}-0" for name in cluster.virtual_clusters),
         "checkpointClaims": "|".join(monitoring.checkpoint_claims),
         "absentServices": " or ".join(f'absent(up{{job="{name}"}})' for name in services) or "absent(up)",
         "jobs": "|".join(sorted(jobs)),

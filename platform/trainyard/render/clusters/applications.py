@@ -13,13 +13,18 @@ from trainyard.base.documents import Path, dump
 from trainyard.base.labels import COMPARE_OPTIONS, IGNORE_HEALTH, MANIFEST_PATHS
 from trainyard.render.kinds import available
 from trainyard.render.operators import Operator, Site
+from trainyard.render.operators.base import Instance
 from trainyard.render.operators.install import installed_operators, values
 from trainyard.render.parts import prometheus
 from trainyard.render.parts.objects import Resource
+from trainyard.render.parts.virtual_clusters import CLUSTERS, namespace
 from trainyard.specs import Cluster, Repository
 from trainyard.specs.releases.facts import Manifests
 
 API = "argoproj.io/v1alpha1"
+VIRTUAL = "virtual-clusters"
+"""Folder of virtual clusters, and their project."""
+
 SETTINGS = "argocd/settings"
 """Folder of what Argo CD itself is told; the root Application does not look into it."""
 
@@ -147,7 +152,7 @@ def resources(follower: Follower, folders: Collection[str]) -> Iterator[Resource
     """
     apps = [root(follower)]
     for site, known in installed_operators(follower.cluster):
-        apps += [chart_app(follower, site, known)] if site.facts.chart is not None else []
+        apps += chart_apps(follower, site, known)
         apps += [
             manifests_app(follower, site, known, manifests)
             for manifests in (site.facts.manifests,)
@@ -156,6 +161,9 @@ def resources(follower: Follower, folders: Collection[str]) -> Iterator[Resource
         apps += [operator_app(follower, site)] if f"operators/{site.name}" in folders else []
     single = {SETTINGS: settings_app, "hardware": hardware_app, "platform": platform_app, "monitoring": monitoring_app}
     apps += [make(follower) for path, make in single.items() if path in folders]
+    apps += [
+        virtual_app(follower, name) for name in follower.cluster.virtual_clusters if f"{VIRTUAL}/{name}" in folders
+    ]
     for team in follower.cluster.teams():
         apps += [team_app(follower, team)] if f"teams/{team}" in folders else []
         apps += [runs_app(follower, team)] if f"runs/{team}" in folders else []
@@ -229,14 +237,43 @@ def filled(site: Site) -> Iterator[dict[str, Any]]:
 
 def chart_app(follower: Follower, site: Site, known: Operator) -> App:
     """Return the Application of an operator's chart, pinned, with its values inline."""
+    return upstream_app(follower, site, "chart", chart_source(site, site.name, values(site, known)))
+
+
+def chart_source(site: Site, name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a chart as an Application's source, with the name of its Helm release and its values."""
     chart = site.facts.chart
-    source = {
+    return {
         "repoURL": chart.repository if chart else None,
         **({"path": chart.path} if chart and chart.path else {"chart": chart.name if chart else None}),
         "targetRevision": f"v{site.version}" if chart and chart.v_prefix else site.version,
-        "helm": {"releaseName": site.name, "valuesObject": values(site, known)},
+        "helm": {"releaseName": name, "valuesObject": given},
     }
-    return upstream_app(follower, site, "chart", source)
+
+
+def chart_apps(follower: Follower, site: Site, known: Operator) -> Iterator[App]:
+    """Yield the Application of an operator's chart, or one for each time that the chart is installed."""
+    instances = known.instances(site)
+    if site.facts.chart is None:
+        return
+    if instances is None:
+        yield chart_app(follower, site, known)
+    else:
+        yield from (instance_app(follower, site, instance) for instance in instances)
+
+
+def instance_app(follower: Follower, site: Site, instance: Instance) -> App:
+    """Return the Application of one virtual cluster's control plane, which may make nothing outside its namespace."""
+    return App(
+        f"{site.name}-{instance.name}-chart",
+        VIRTUAL,
+        instance.at,
+        chart_source(site, instance.name, instance.values),
+        follower.destination(instance.namespace),
+        [*OF_OPERATORS, "RespectIgnoreDifferences=true"],
+        KEEP,
+        annotations=SERVER_SIDE_DIFF,
+    )
 
 
 def manifests_app(follower: Follower, site: Site, known: Operator, manifests: Manifests) -> App:
@@ -274,6 +311,13 @@ def hardware_app(follower: Follower) -> App:
     source = follower.folder("hardware")
     options, notes = OF_OPERATORS, SERVER_SIDE_DIFF
     return App("hardware", "hardware", at, source, where, options, None, BY_HAND, annotations=notes)
+
+
+def virtual_app(follower: Follower, name: str) -> App:
+    """Return the Application of what bounds a virtual cluster; its objects say themselves that they stay."""
+    source, where, at = follower.folder(f"{VIRTUAL}/{name}"), follower.destination(namespace(name)), (CLUSTERS, name)
+    options, notes = OF_OPERATORS, SERVER_SIDE_DIFF
+    return App(f"{VIRTUAL}-{name}", VIRTUAL, at, source, where, options, FOLLOW, annotations=notes)
 
 
 OF_PLATFORM = ("ApplyOutOfSyncOnly=true", "SkipDryRunOnMissingResource=true", "FailOnSharedResource=true")

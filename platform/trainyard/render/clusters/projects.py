@@ -15,15 +15,18 @@ from trainyard.render.clusters import (
     monitors,
     provisioning,
     snapshots,
+    virtual_clusters,
     volcano,
 )
-from trainyard.render.clusters.applications import API, Follower
+from trainyard.render.clusters.applications import API, VIRTUAL, Follower
 from trainyard.render.clusters.software import hardware, operator
 from trainyard.render.kinds import available, companions
 from trainyard.render.operators import Operator, Site
-from trainyard.render.operators.install import installed_operators
+from trainyard.render.operators.install import installed_operators, sites
 from trainyard.render.parts import prometheus
 from trainyard.render.parts.objects import Resource
+from trainyard.render.parts.virtual_clusters import CLUSTERS, namespace
+from trainyard.render.parts.virtual_clusters import OPERATOR as VCLUSTER
 from trainyard.specs import Cluster
 from trainyard.specs.models.argocd import Window
 
@@ -88,6 +91,9 @@ def resources(follower: Follower, groups: Mapping[str, str], extra: Extra) -> It
     yield project(follower, "platform", ("queues",), "What all teams share", platform_spec(follower, more))
     if cluster.monitoring is not None:
         yield project(follower, "monitoring", ("monitoring",), "Monitors and alerts", monitoring_spec(follower))
+    if cluster.virtual_clusters:
+        about = "Virtual clusters of teams: each in one namespace, and no right outside of it"
+        yield project(follower, VIRTUAL, (CLUSTERS,), about, virtual_spec(follower))
     more = [pair for team in cluster.teams() for pair in extra.get(f"teams/{team}", ())]
     yield project(follower, "teams", ("queues",), "Namespaces of teams", teams_spec(follower, more))
     for team in cluster.teams():
@@ -119,6 +125,7 @@ def operators_spec(follower: Follower, found: list[tuple[Site, Operator]]) -> di
 
     Charts bring namespaced kinds of any sort; what is cluster-scoped is listed.
     """
+    found = [(site, known) for site, known in found if site.name != VCLUSTER]  # it has a project of its own
     sources = {site.facts.chart.repository for site, _ in found if site.facts.chart}
     sources |= {site.facts.manifests.repository for site, _ in found if site.facts.manifests}
     own = [resource for site, known in found for resource in operator(site, known)]
@@ -192,6 +199,20 @@ def monitoring_spec(follower: Follower) -> dict[str, Any]:
         "destinations": [follower.destination(namespace) for namespace in sorted(spaces)],
         "clusterResourceWhitelist": allowed_kinds(wide),
         **namespaced_kinds({*inside}),
+    }
+
+
+def virtual_spec(follower: Follower) -> dict[str, Any]:
+    """Return the project of virtual clusters: their namespaces, the chart's kinds there, and policies around them."""
+    charts = {
+        site.facts.chart.repository for site in sites(follower.cluster) if site.name == VCLUSTER and site.facts.chart
+    }
+    names = follower.cluster.virtual_clusters
+    return {
+        "sourceRepos": [follower.repository.repo_url, *sorted(charts)],
+        "destinations": [follower.destination(namespace(name)) for name in sorted(names)],
+        "clusterResourceWhitelist": allowed_kinds(virtual_clusters.WIDE),
+        **namespaced_kinds({*virtual_clusters.KINDS}),
     }
 
 

@@ -58,6 +58,19 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True)
+class Instance:
+    """One of the times that an operator's chart is installed, where that is not once for the cluster."""
+
+    name: str
+    """Name of the Helm release."""
+    namespace: str
+    at: Path
+    """Field of the cluster's file that asks for it."""
+    values: Mapping[str, Any]
+    """Values of the chart for this instance, the cluster file's own among them."""
+
+
+@dataclass(frozen=True, slots=True)
 class Conflict:
     """A value that a cluster's file gives a chart, and that does not go with what we render."""
 
@@ -83,6 +96,10 @@ class Operator:
     def values(self, _site: Site) -> dict[str, Any]:
         """Return the chart's values that follow from the cluster; the cluster file's own are merged over them."""
         return {}
+
+    def instances(self, _site: Site) -> Iterator[Instance] | None:
+        """Return every installation of the chart, or None where one in the operator's namespace serves the cluster."""
+        return None
 
     def join(self, derived: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
         """Return the values that follow from the cluster with the cluster file's own over them."""

@@ -21,6 +21,7 @@ from trainyard.render.prerequisites import (
     scaling,
     storage,
     tracking,
+    virtual_clusters,
 )
 from trainyard.render.prerequisites.base import Prerequisite, Site
 from trainyard.render.prerequisites.questions import AllExisting, Existing
@@ -41,6 +42,7 @@ AREAS: Mapping[str, tuple[Find, ...]] = {
     "Software": (
         *(operators.operators, gpu_operator.quotas, operators.companions, operators.webhooks),
         *(operators.runtimes, operators.network_policies, operators.pipelines, tracking.trackers, nim.models),
+        *(virtual_clusters.images,),
     ),
     "Monitoring": (monitoring.every,),
     "Argo CD": (access.argocd, hardware.sync),

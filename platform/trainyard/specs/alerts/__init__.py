@@ -43,7 +43,7 @@ class RuleFact(Spec):
     summary: Text | None = None
     description: Text | None = None
     """What to do; a command where one helps."""
-    needs: tuple[Literal["argocd", "burnIn", "fabric", "karpenter", "mlflow"], ...] = ()
+    needs: tuple[Literal["argocd", "burnIn", "fabric", "karpenter", "mlflow", "virtualClusters"], ...] = ()
     """What else a cluster must have."""
     source: Text | None = None
 

@@ -41,6 +41,7 @@ from trainyard.specs.models.scaling import Autoscaler
 from trainyard.specs.models.storage import Storage
 from trainyard.specs.models.system import System, resolve_system
 from trainyard.specs.models.tracking import Tracking
+from trainyard.specs.models.virtual_clusters import VirtualCluster, VirtualClusterName
 
 
 class Cidrs(Spec):
@@ -207,6 +208,8 @@ class Cluster(Spec):
     """RuntimeClasses that a job's patch may name; default: none, so pods use the nodes' own runtime."""
     nim: Nim | None = None
     """Services of NVIDIA NIM beside training; default: none."""
+    virtual_clusters: dict[VirtualClusterName, VirtualCluster] = {}
+    """Virtual clusters of teams beside training, by name, which `operators.vcluster` runs; default: none."""
     licensed_gpus: Amount | None = None
     """GPUs that licences of NVIDIA AI Enterprise cover for services of NVIDIA NIM; default: not checked."""
     waive: Waive = {}

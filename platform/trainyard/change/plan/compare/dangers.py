@@ -10,6 +10,8 @@ from trainyard.base.findings import ObjectRef
 from trainyard.base.labels import NAMESPACE, POD_SECURITY
 from trainyard.base.manifests import value_at
 from trainyard.change.plan.compare.security import each, loosened
+from trainyard.change.plan.compare.syncing import options
+from trainyard.judge.checks.guards import KEPT
 from trainyard.specs.models.team import SecurityLevel
 
 LEVELS: tuple[SecurityLevel, ...] = ("restricted", "baseline", "privileged")
@@ -24,6 +26,8 @@ RIGHTS = frozenset({"Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"})
 
 def dangers(ref: ObjectRef, old: Any, new: Any) -> Iterator[str]:
     """Yield a sentence for each; `old` and `new` are None where the object is not there."""
+    if new is None and options(old) & KEPT:  # it stays on the cluster
+        return
     where = f"{ref.kind} {ref.name}" + (f" of {ref.namespace}" if ref.namespace else "")
     if ref.kind == "Namespace":
         yield from levels(ref.name, old, new)

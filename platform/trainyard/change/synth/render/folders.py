@@ -111,6 +111,9 @@ def fill(
             return constructs.Platform(folder, "platform", site=site, policies=policies, without=without)
         case "monitoring":
             return constructs.Monitoring(folder, "monitoring", site=site)
+        case "virtual-clusters":
+            team = specs.teams.get(site.cluster.virtual_clusters[rest].team)
+            return constructs.VirtualCluster(folder, rest, name=rest, site=site, team=team)
         case "teams":
             space = Space(rest, specs.teams[rest], site, clusters.of_team(specs, name, rest))
             return constructs.TeamSpace(folder, rest, space=space, without=without)

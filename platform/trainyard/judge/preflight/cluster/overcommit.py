@@ -9,6 +9,8 @@ from trainyard.base.documents import Path
 from trainyard.base.findings import Finding, count_of
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.subjects import CLUSTER
+from trainyard.render.parts import virtual_clusters
+from trainyard.render.parts.held import held_nodes
 from trainyard.render.parts.nim import held_gpus
 from trainyard.render.sizing.node import size
 from trainyard.specs.models.cluster import Cluster
@@ -46,24 +48,25 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
         for path, quota, part in beyond:
             has = quota_words(pool, quota, there) + spared(cluster, name)
             message = f"quota is {quota_words(pool, quota, max(part))} of pool {name!r}, which has {has}; lower it"
-            places = [("pools", name, "nodes"), *services_of(cluster, name)]
+            places = [("pools", name, "nodes"), *holders(cluster, name)]
             yield OVERCOMMIT.at(source, path, message, shared=places)
         total = max(
             (sum(amounts, Fraction()) for amounts in zip(*(part[2] for part in parts), strict=True)), default=Fraction()
         )
-        if total > there and not beyond:
+        if parts and total > there and not beyond:
             message = (
                 f"{owners([path for path, _, _ in parts])} need {float(total):.4g} nodes of pool {name!r}, which has "
                 f"{float(there):.4g}{spared(cluster, name)}; lower a quota, or waive this"
             )
-            places = [*(path for path, _, _ in parts), ("pools", name, "nodes"), *services_of(cluster, name)]
+            places = [*(path for path, _, _ in parts), ("pools", name, "nodes"), *holders(cluster, name)]
             yield OVERCOMMIT.at(source, parts[-1][0], message, shared=places)
 
 
-def services_of(cluster: Cluster, pool: str) -> list[Path]:
-    """Return the places of the services that hold GPUs of a pool."""
+def holders(cluster: Cluster, pool: str) -> list[Path]:
+    """Return the places of the services and virtual clusters that hold a part of a pool."""
     services = cluster.nim.services if cluster.nim else {}
-    return [("nim", "services", name, "pool") for name, service in services.items() if service.pool == pool]
+    places: list[Path] = [("nim", "services", name, "pool") for name, one in services.items() if one.pool == pool]
+    return [*places, *(("virtualClusters", name, "pool") for name, _ in virtual_clusters.of_pool(cluster, pool))]
 
 
 def owners(paths: Sequence[Path]) -> str:
@@ -75,17 +78,19 @@ def owners(paths: Sequence[Path]) -> str:
 
 
 def nodes_for_quotas(cluster: Cluster, name: str) -> Fraction:
-    """Return how many machines of a pool quotas may take: those without spares and GPUs of services of NVIDIA NIM."""
+    """Return how many machines of a pool quotas may take: those without spares and what services and others hold."""
     pool = cluster.pools[name]
-    held = Fraction(held_gpus(cluster, name), pool.node.gpus.count) if pool.node.gpus else Fraction()
-    return pool.nodes - pool.spares - held
+    return pool.nodes - pool.spares - held_nodes(cluster, name)
 
 
 def spared(cluster: Cluster, name: str) -> str:
-    """Return in words what a pool has beside the nodes of its quotas: spare nodes, and GPUs of services."""
-    spares, held = cluster.pools[name].spares, held_gpus(cluster, name)
-    parts = [count_of(spares, "spare")] if spares else []
+    """Return in words what a pool has beside the nodes of its quotas: spares, and shares of services and others."""
+    pool, held = cluster.pools[name], held_gpus(cluster, name)
+    parts = [count_of(pool.spares, "spare")] if pool.spares else []
     parts += [f"{count_of(held, 'GPU')} of nim services"] if held else []
+    for virtual, one in virtual_clusters.of_pool(cluster, name):
+        share = f"{float(virtual_clusters.held_nodes(pool, one)):.4g}"
+        parts.append(f"{share} of its nodes for virtual cluster {virtual!r}")
     return f" beside {' and '.join(parts)}" if parts else ""
 
 

@@ -11,7 +11,7 @@ from trainyard.base.rules import Rule
 from trainyard.judge.preflight.job.placement import POOL as UNKNOWN_POOL
 from trainyard.judge.preflight.names import UNKNOWN_TEAM
 from trainyard.judge.preflight.subjects import CLUSTER_BESIDE, OneCluster
-from trainyard.render.parts.nim import held_gpus
+from trainyard.render.parts.held import is_held
 from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.models.queues import Queue, Quota
 from trainyard.specs.shapes import is_known_shape
@@ -57,7 +57,7 @@ LENT = Rule(
 )
 UNUSED = Rule(
     id="kq-pool-unused",
-    title="Every pool has quota in at least one queue, or services of NVIDIA NIM.",
+    title="Every pool has quota in at least one queue, services of NVIDIA NIM or a virtual cluster.",
     why="a job can only use pools that its queue has quota for, so nobody can use these nodes",
     fix="add the pool to the nominalQuota of a queue; waive this if the nodes have another purpose",
     source="docs/clusters.md",
@@ -163,7 +163,7 @@ class Shares:
         quotas += [cohort.nominal_quota for cohort in self.cluster.cohorts.values()]
         quota = {pool for one_quota in quotas for pool in one_quota}
         for name in self.cluster.pools if self.cluster.queues else ():
-            if name not in quota and not held_gpus(self.cluster, name):
+            if name not in quota and not is_held(self.cluster, name):
                 message = f"no queue has quota for pool {name!r}, so no job can use it; add it to nominalQuota"
                 yield UNUSED.at(self.source, ("pools", name), message, key=True)
 
