@@ -20,7 +20,9 @@ from preflight.cluster.test_ceph import CEPH, ROOK
 from trainyard.judge.preflight.job import buckets as of_job
 from trainyard.judge.preflight.job import limits, unsaved
 from trainyard.judge.preflight.subjects import OneJob
+from trainyard.render.clusters import projects
 from trainyard.render.clusters import team as _team
+from trainyard.render.clusters.applications import Follower
 from trainyard.render.operators.install import sites
 from trainyard.render.operators.rook import OPERATOR
 from trainyard.render.parts.ceph_buckets import secret_origins
@@ -151,3 +153,13 @@ def test_values_that_break_buckets_are_named(values, said):
     assert said in found.message
     (site,) = [site for site in sites(cluster({"obcAllowAdditionalConfigFields": "maxSize"})) if site.name == "rook"]
     assert not list(OPERATOR.conflicts(site))
+
+
+@pytest.mark.parametrize(("system", "allowed"), [({"distribution": "openshift"}, True), ({}, False)])
+def test_argo_cd_applies_the_constraints_of_charts_on_openshift(system, allowed):
+    """Rook's chart makes them where the server has their kind; a project that lacks it refuses the whole sync."""
+    there = cluster(**({"system": system} if system else {}))
+    follower = Follower("test", there, make_repository())
+    (made,) = (item for item in projects.resources(follower, {}, {}) if item.name == "test-operators")
+    kinds = [item["kind"] for item in made.fields["spec"]["clusterResourceWhitelist"]]
+    assert ("SecurityContextConstraints" in kinds) == allowed
