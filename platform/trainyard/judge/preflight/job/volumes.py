@@ -15,6 +15,7 @@ from trainyard.judge.preflight.jobs import is_known
 from trainyard.judge.preflight.subjects import JOB, PLACED, RESOLVED, OneJob
 from trainyard.render.kinds import Resolved, kinds
 from trainyard.render.launchers import launchers
+from trainyard.render.parts import ceph_buckets
 from trainyard.render.parts.storage import LAUNCH_FOLDER, has_squashed_volume
 from trainyard.render.sizing.disks import storage_of_scratch
 from trainyard.render.sizing.flushing import DURABLE, storage_of_flush
@@ -113,6 +114,8 @@ def check_mounts(one: OneJob) -> Iterator[Finding]:
         taken["/scratch"] = "scratch"
     if file.job.checkpoint and file.job.checkpoint.flush is not None:
         taken[DURABLE] = "checkpoint.flush"
+    if one.run is not None and ceph_buckets.trusted(one.run) is not None:
+        taken[ceph_buckets.FOLDER] = "certificates of buckets"
     places: dict[str, Path] = {}
     for path, place in targets(file.job):
         target = posixpath.normpath(f"/{path.strip('/')}")  # as the kubelet and the runtime read '..'
