@@ -38,7 +38,7 @@ def check(world: World) -> Iterator[Problem]:
         for path, text in network.at("spec", "config", of=str):
             if text.strip():
                 yield from unusable(Place(network, path), text)
-    for kind in ("SriovNetwork", "SriovIBNetwork"):
+    for kind in ("SriovNetwork", "SriovIBNetwork", "HostDeviceNetwork", "MacvlanNetwork", "IPoIBNetwork"):
         for network in world.of(kind):
             for path, text in network.at("spec", "ipam", of=str):
                 if text.strip() and json_object(text) is None:
