@@ -72,9 +72,9 @@ def queued(file: ExtraFile) -> bool:
 def job_of(file: ExtraFile) -> Any:
     """Return the object of a file that Kueue queues, and of a CronJob the Job that it makes, under its own name."""
     value = file.source.document.value if file.source.document else None
-    if not is_scheduled(value):
+    if not isinstance(value, dict) or not is_scheduled(value):
         return value
-    template = mapping(mapping(value["spec"]).get("jobTemplate"))
+    template = mapping(mapping(value.get("spec")).get("jobTemplate"))
     metadata = {**mapping(template.get("metadata")), "name": mapping(value.get("metadata")).get("name")}
     namespace = mapping(value.get("metadata")).get("namespace")
     own = {**metadata, **({"namespace": namespace} if namespace is not None else {})}
