@@ -1,7 +1,7 @@
 """A shell gets its script as one text, with each option of a program as a word of its own.
 
-Why: A shell takes the one text behind -c as its script, and those after it as $0, $1 and so on. A backslash in front of
- a blank makes the blank a part of the next word. The program starts without its options.
+Why: A shell takes the one text behind -c as its script. Those after it are $0, $1 and so on. A backslash in front of a
+ blank makes the blank a part of the next word. The program starts without its options.
 Fix: write the script as one text behind -c. Where lines end with a backslash, use `|` in YAML, as `>` joins them.
 Source: POSIX.1-2024 Shell Command Language 2.2.1, sh; YAML 1.2.2 section 8.1.3, folded style
 """

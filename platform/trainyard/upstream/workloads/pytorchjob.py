@@ -17,9 +17,7 @@ OF_GANG = frozenset({"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK"})
 OF_TORCHRUN = frozenset({"PET_MASTER_ADDR", "PET_MASTER_PORT", "PET_NODE_RANK"})
 OF_ELASTIC = frozenset({"PET_RDZV_BACKEND", "PET_RDZV_ENDPOINT"})
 MASTER = ("spec", "pytorchReplicaSpecs", "Master")
-VARIABLES = Variables(
-    ALWAYS | OF_GANG | OF_TORCHRUN | OF_ELASTIC, others=r"PET_\w+", bound=OF_GANG | OF_TORCHRUN, bound_to=MASTER
-)
+VARIABLES = Variables(ALWAYS | OF_GANG | OF_TORCHRUN | OF_ELASTIC, others=r"PET_\w+", bound=OF_GANG, bound_to=MASTER)
 """Without a Master the operator names none (pkg/controller.v1/pytorch/envvar.go setPodEnv)."""
 
 
