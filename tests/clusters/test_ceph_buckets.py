@@ -196,6 +196,17 @@ def test_new_runs_reach_a_store_by_https(tls):
     assert not any("authority" in name for name in plain)
 
 
+@pytest.mark.parametrize(("there", "told"), [(secure(issuer="site"), True), (cluster(), False)])
+def test_pods_of_a_runtime_get_no_certificates(there, told):
+    """Trainyard writes none of their volumes, so clients would refuse a store by HTTPS."""
+    job: dict[str, Any] = {"buckets": [OURS], "kind": "TrainJob", "runtime": "torch-distributed"}
+    one = OneJob(make_specs(clusters={"test": there}), make_job_file(**job), make_run(cluster=there, **job))
+    found = [finding.message for finding in of_job.check(one, make_team(), there)]
+    assert [message.startswith("pods of a runtime get no certificates") for message in found] == (
+        [True] if told else []
+    )
+
+
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "no source": ({}, "must have exactly one of: issuer, secret"),
     "two": ({"issuer": "site", "secret": "rgw"}, "must have exactly one of: issuer, secret"),

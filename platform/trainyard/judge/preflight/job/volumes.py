@@ -265,8 +265,7 @@ def check_owners(file: JobFile, team: Team, cluster: Cluster, named: list[tuple[
 @RESOLVED.check()
 def check_local_volumes(run: Resolved) -> Iterator[Finding]:
     """Yield scratch and checkpoints on new volumes of local disks, which belong to root without the pod's group."""
-    job, cluster = run.run.job, run.run.cluster
-    made: dict[Path, str | None] = {}
+    job, cluster, made = run.run.job, run.run.cluster, dict[Path, str | None]()
     for role in run.specs if has_squashed_volume(run.run) else ():
         if role.trains:
             made[("scratch",)] = storage_of_scratch(job, role.pool) or made.get(("scratch",))
