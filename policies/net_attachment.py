@@ -12,7 +12,17 @@ import json
 import re
 from collections.abc import Iterator
 
-from trainyard.checks import NETWORKS, Place, Problem, World, json_object
+from trainyard.checks import (
+    NETWORK_RESOURCE,
+    NETWORKS,
+    Manifest,
+    Place,
+    Problem,
+    Severity,
+    World,
+    json_object,
+    maps_in,
+)
 
 PART = re.compile(r"(?:(?:{0})?\s*/)?\s*{0}\s*(?:@[^@]*)?".format("[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"))
 """A network in the form with commas."""
@@ -22,6 +32,15 @@ JSON = re.compile(r"[\[{\"]")
 
 MOST = 15
 """Characters of an interface's name."""
+
+DEVICELESS = {"macvlan", "ipvlan", "bridge", "vlan", "ptp"}
+"""Plugins that make an interface of their own and look at no device (containernetworking/plugins v1.8)."""
+
+CHAINED = {"tuning", "rdma", "sbr", "bandwidth", "portmap", "vrf", "firewall"}
+"""Plugins behind another, which attach nothing."""
+
+SHARED = "rdma/"
+"""Before devices that pods share, beside whichever interface they have."""
 
 TAKEN = {"eth0", "lo"}
 """Interfaces that each pod has."""
@@ -38,7 +57,8 @@ def check(world: World) -> Iterator[Problem]:
         for path, text in network.at("spec", "config", of=str):
             if text.strip():
                 yield from unusable(Place(network, path), text)
-    for kind in ("SriovNetwork", "SriovIBNetwork"):
+                yield from without_device(network, text)
+    for kind in ("SriovNetwork", "SriovIBNetwork", "HostDeviceNetwork", "MacvlanNetwork", "IPoIBNetwork"):
         for network in world.of(kind):
             for path, text in network.at("spec", "ipam", of=str):
                 if text.strip() and json_object(text) is None:
@@ -82,6 +102,18 @@ def clashing(place: Place, interfaces: list[str]) -> Iterator[Problem]:
             yield Problem(place, message)
             return
         seen.add(given)
+
+
+def without_device(network: Manifest, text: str) -> Iterator[Problem]:
+    """Yield a device that Multus takes for a network whose plugins attach none."""
+    resource = network.annotations.get(NETWORK_RESOURCE, "")
+    config = json_object(text) or {}
+    plugins = {str(plugin.get("type")) for plugin in (config, *maps_in(config.get("plugins"))) if plugin.get("type")}
+    taking = plugins & DEVICELESS
+    if resource and not resource.startswith(SHARED) and taking and plugins <= DEVICELESS | CHAINED:
+        message = f"plugin {min(taking)} attaches no device, so {resource!r} stays unused; use sriov or host-device"
+        place = Place(network, ("metadata", "annotations", NETWORK_RESOURCE))
+        yield Problem(place, message, severity=Severity.WARNING)
 
 
 def unusable(place: Place, text: str) -> Iterator[Problem]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from make import dump, write_repository
+from make import CLUSTER, dump, write_repository
 from trainyard.base.system.unforeseen import TRACEBACK
 from trainyard.judge.admission.own_jobs import findings
 from trainyard.judge.preflight import check_repository
@@ -44,6 +44,24 @@ def annotate(value: Object, **notes: str) -> None:
     }
 
 
+def scheduled(value: Object, **spec: Any) -> None:
+    """Make a CronJob of the Job, with its queue at the template."""
+    value["spec"].update(spec)
+    template = {"metadata": {"labels": value["metadata"].pop("labels")}, "spec": value["spec"]}
+    value.update(kind="CronJob", spec={"schedule": "0 3 * * *", "jobTemplate": template})
+
+
+def pod(value: Object, gpus: int = 1, group: str = "", total: int = 2) -> None:
+    """Make a plain pod of the Job, alone or in a group."""
+    value.update(apiVersion="v1", kind="Pod", spec=pods(value))
+    value["spec"]["containers"][0].update(resources=limits(gpus))
+    if group:
+        value["metadata"]["labels"]["kueue.x-k8s.io/pod-group-name"] = group
+        value["metadata"]["annotations"] = {"kueue.x-k8s.io/pod-group-total-count": str(total)}
+
+
+TOO_MANY = "pod set main needs 40 nvidia.com/gpu"
+
 CASES: dict[str, tuple[Callable[[Object], object], str, str]] = {
     "a job that fits is silent": (lambda _: None, "", ""),
     "a system class of priority is on every cluster": (
@@ -62,6 +80,28 @@ CASES: dict[str, tuple[Callable[[Object], object], str, str]] = {
         "kq-never-fits",
         "pod set main needs 40 nvidia.com/gpu",
     ),
+    "a CronJob whose Jobs fit": (scheduled, "", ""),
+    "a CronJob whose Jobs never fit": (
+        lambda value: scheduled(value, parallelism=40, completions=40),
+        "kq-never-fits",
+        TOO_MANY,
+    ),
+    "a CronJob without a queue": (
+        lambda value: (scheduled(value, parallelism=40), value["spec"]["jobTemplate"]["metadata"].clear()),
+        "",
+        "",
+    ),
+    "a pod that fits": (pod, "", ""),
+    "a pod that never fits": (lambda value: pod(value, gpus=40), "kq-never-fits", TOO_MANY),
+    "a pod of a group that fits": (lambda value: pod(value, group="small"), "", ""),
+    "the other pod of it": (lambda value: pod(value, group="small"), "", ""),
+    "a pod of a group that never fits": (
+        lambda value: pod(value, gpus=20, group="big"),
+        "kq-never-fits",
+        "needs 40 nvidia.com/gpu",
+    ),
+    "the other pod of it, which is the same group": (lambda value: pod(value, gpus=20, group="big"), "", ""),
+    "a group that lacks a pod is left to another rule": (lambda value: pod(value, group="short"), "", ""),
     "more GPUs than a node has": (
         lambda value: pods(value)["containers"][0].update(resources=limits(16)),
         "kq-never-fits",
@@ -98,7 +138,10 @@ CASES: dict[str, tuple[Callable[[Object], object], str, str]] = {
 @pytest.fixture(scope="module")
 def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[str, str, str]]]:
     """By case, what is said of its object: all are on one cluster, each in a file of its own."""
-    root = write_repository(tmp_path_factory.mktemp("own"))
+    config = {"managerConfig": {"controllerManagerConfigYaml": "integrations: {frameworks: [batch/job, pod]}\n"}}
+    operators = {**CLUSTER["operators"], "kueue": {**CLUSTER["operators"]["kueue"], "values": config}}
+    clusters = {"test": {**CLUSTER, "operators": operators}}
+    root = write_repository(tmp_path_factory.mktemp("own"), clusters=clusters)
     folder = root / "platform/extra/test/teams/nlp"
     folder.mkdir(parents=True)
     for number, (change, _, _) in enumerate(CASES.values()):
@@ -120,7 +163,10 @@ def test_a_job_of_one_s_own_is_told_that_it_never_fits(name, said):
     _, rule, text = CASES[name]
     assert [found[0] for found in said[name]] == ([rule] if rule else [])
     assert all(text in message for _, message, _ in said[name])
-    assert all(path == 'metadata.labels["kueue.x-k8s.io/queue-name"]' for _, _, path in said[name])
+    assert all(
+        path.removeprefix("spec.jobTemplate.") == 'metadata.labels["kueue.x-k8s.io/queue-name"]'
+        for _, _, path in said[name]
+    )
 
 
 def test_a_file_with_an_error_is_told_nothing_more(tmp_path):

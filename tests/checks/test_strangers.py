@@ -248,6 +248,22 @@ def test_programs_settings_are_no_objects(tmp_path, capsys):
     assert (code, names(report), report["passed"]) == (0, ["b"], {"file of a program's settings": 2})
 
 
+KUEUE = "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nintegrations: {frameworks: [%s]}\n"
+QUEUED = (
+    "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a, labels: {kueue.x-k8s.io/queue-name: q}}\n"
+    "spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: b}]}}}\n"
+)
+
+
+@pytest.mark.parametrize(("framework", "rules"), [("pod", ["kq-kind-off"]), ("batch/job", [])])
+def test_settings_of_kueue_count_beside_the_objects(tmp_path, capsys, framework, rules):
+    """They are no object of a server, and yet say of which kinds Kueue queues jobs."""
+    (tmp_path / "all.yaml").write_text(f"{QUEUED}---\n{KUEUE % framework}")
+    _, report = judge(capsys, tmp_path / "all.yaml")
+    assert [item["rule"] for item in report["findings"] if item["rule"].startswith("kq-")] == rules
+    assert report["passed"] == {"file of a program's settings": 1}
+
+
 SETTINGS = {
     "JobSet's own": "apiVersion: jobset.x-k8s.io/v1alpha1\nkind: Configuration\nmetadata: {name: a}\nspec: {}\n",
     "the kubelet's": "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n",

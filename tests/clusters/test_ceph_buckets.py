@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from make import (
     CLUSTER,
@@ -16,11 +17,13 @@ from make import (
     make_specs,
     make_team,
 )
-from preflight.cluster.test_ceph import CEPH, ROOK
+from preflight.cluster.test_ceph import CEPH, PEM, ROOK
 from trainyard.judge.preflight.job import buckets as of_job
 from trainyard.judge.preflight.job import limits, unsaved
 from trainyard.judge.preflight.subjects import OneJob
+from trainyard.render.clusters import projects
 from trainyard.render.clusters import team as _team
+from trainyard.render.clusters.applications import Follower
 from trainyard.render.operators.install import sites
 from trainyard.render.operators.rook import OPERATOR
 from trainyard.render.parts.ceph_buckets import secret_origins
@@ -151,3 +154,83 @@ def test_values_that_break_buckets_are_named(values, said):
     assert said in found.message
     (site,) = [site for site in sites(cluster({"obcAllowAdditionalConfigFields": "maxSize"})) if site.name == "rook"]
     assert not list(OPERATOR.conflicts(site))
+
+
+def secure(**tls: Any) -> Cluster:
+    """Return a cluster whose store of team nlp serves HTTPS, as `tls` says."""
+    stores = {**STORES, "models": {**STORES["models"], "tls": {"authority": PEM, **tls}}}
+    operators = {**CLUSTER["operators"], **ROOK, "cert-manager": {"version": "1.21.1"}}
+    return make_cluster(ceph={**CEPH, "objectStores": stores}, operators=operators)
+
+
+@pytest.mark.parametrize("tls", [{"issuer": "site"}, {"secret": "rgw-models-tls"}])
+def test_new_runs_reach_a_store_by_https(tls):
+    """Client and gateway name one host, the pods have the authority's certificates, and old runs go on by HTTP."""
+    there = secure(**tls)
+    run = make_resolved(cluster=there, buckets=[{"bucket": "vectors"}])
+    (found,) = (made.value() for made in run.kind.build(run) if made.kind == "JobSet")
+    spec = found["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+    env = {item["name"]: item.get("value") for item in spec["containers"][0]["env"]}
+    host = "rook-ceph-rgw-models.rook-ceph.svc"
+    assert (env["AWS_ENDPOINT_URL_S3"], env["AWS_CA_BUNDLE"]) == (f"https://{host}:8443", "/etc/ceph-authority/ca.crt")
+    (volume,) = (item for item in spec["volumes"] if item["name"] == "ceph-authority")
+    made = {item.name: item for item in _team.resources("test", there, "nlp", make_team())}
+    assert made[volume["configMap"]["name"]].fields["data"] == {"ca.crt": PEM}
+    assert (
+        volume["configMap"]["name"]
+        in allowance.of(make_repository(), "test", there, "nlp", make_team()).lists["configmaps"]
+    )
+    assert {"name": "ceph-authority", "mountPath": "/etc/ceph-authority", "readOnly": True} in spec["containers"][0][
+        "volumeMounts"
+    ]
+    (rule,) = (rule for rule in made["outside"].fields["spec"]["egress"] if "rook-ceph" in str(rule))
+    assert [port["port"] for port in rule["ports"]] == [8080, 8443]
+    (site,) = [site for site in sites(there) if site.name == "rook"]
+    objects = {f"{item.kind}/{item.name}": item.value()["spec"] for item in OPERATOR.own(site) if item.kind[0] == "C"}
+    gateway = objects["CephObjectStore/models"]["gateway"]
+    assert (gateway["port"], gateway["securePort"], gateway["sslCertificateRef"]) == (80, 8443, "rgw-models-tls")
+    names = [objects[one]["dnsNames"] for one in objects if one.startswith("Certificate/")]
+    assert names == ([[host]] if "issuer" in tls else [])
+    assert "securePort" not in objects["CephObjectStore/theirs"]["gateway"]
+    plain = {item.name: item for item in _team.resources("test", there, "vision", make_team())}
+    assert not any("authority" in name for name in plain)
+
+
+@pytest.mark.parametrize(("there", "told"), [(secure(issuer="site"), True), (cluster(), False)])
+def test_pods_of_a_runtime_get_no_certificates(there, told):
+    """Trainyard writes none of their volumes, so clients would refuse a store by HTTPS."""
+    job: dict[str, Any] = {"buckets": [OURS], "kind": "TrainJob", "runtime": "torch-distributed"}
+    one = OneJob(make_specs(clusters={"test": there}), make_job_file(**job), make_run(cluster=there, **job))
+    found = [finding.message for finding in of_job.check(one, make_team(), there)]
+    assert [message.startswith("pods of a runtime get no certificates") for message in found] == (
+        [True] if told else []
+    )
+
+
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "no source": ({}, "must have exactly one of: issuer, secret"),
+    "two": ({"issuer": "site", "secret": "rgw"}, "must have exactly one of: issuer, secret"),
+    "a key": (
+        {"issuer": "site", "authority": PEM.replace("CERTIFICATE", "PRIVATE KEY")},
+        "has a block 'PRIVATE KEY'; only certificates belong here",
+    ),
+    "a name": ({"issuer": "site", "authority": "site-ca"}, "must be certificates in PEM"),
+    "text in a block": ({"issuer": "site", "authority": PEM.replace("MAMCAQE", "secret!")}, "must be certificates in"),
+}
+
+
+@pytest.mark.parametrize(("tls", "message"), WRONG.values(), ids=WRONG)
+def test_the_authority_is_certificates_and_nothing_else(tls, message):
+    """A key in the file would be in Git, and in a ConfigMap of each team."""
+    with pytest.raises(ValidationError, match=message):
+        secure(**tls)
+
+
+@pytest.mark.parametrize(("system", "allowed"), [({"distribution": "openshift"}, True), ({}, False)])
+def test_argo_cd_applies_the_constraints_of_charts_on_openshift(system, allowed):
+    """Rook's chart makes them where the server has their kind; a project that lacks it refuses the whole sync."""
+    there = cluster(**({"system": system} if system else {}))
+    follower = Follower("test", there, make_repository())
+    (made,) = (item for item in projects.resources(follower, {}, {}) if item.name == "test-operators")
+    kinds = [item["kind"] for item in made.fields["spec"]["clusterResourceWhitelist"]]
+    assert ("SecurityContextConstraints" in kinds) == allowed

@@ -140,6 +140,11 @@ BOUND: dict[str, tuple[str, dict[str, Any], list[str]]] = {
     "NFS": ("csi-driver-nfs", OPEN, ["csi-nfs-controller-sa", "csi-nfs-node-sa"]),
     "TopoLVM": ("topolvm", OPEN, ["topolvm-controller", "topolvm-lvmd", "topolvm-node"]),
     "a chart with constraints of its own": ("csi-wekafs", OPEN, []),
+    "Ceph, whose accounts Rook's constraint does not name": (
+        "ceph-csi-drivers",
+        OPEN,
+        [f"rook-ceph-{part}-csi-ceph-com-{pod}plugin-sa" for part in ("cephfs", "rbd") for pod in ("ctrl", "node")],
+    ),
     "elsewhere": ("csi-driver-nfs", {}, []),
 }
 

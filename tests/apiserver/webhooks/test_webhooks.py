@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import pytest
 
@@ -176,6 +177,31 @@ def test_what_a_controller_never_runs_is_told_as_such(base, edits, path):
     (finding,) = found.findings
     assert (found.verdict, finding.path) == ("invalid", path)
     assert finding.source.endswith("refused at reconcile")
+    assert judged(value).verdict == "valid"
+
+
+SCHEDULED: dict[str, tuple[dict[str, Any], str]] = {
+    "a queue": ({}, ""),
+    "what is no queue's name": (
+        {"metadata|labels|kueue.x-k8s.io/queue-name": "A_b"},
+        'spec.jobTemplate.metadata.labels["kueue.x-k8s.io/queue-name"]',
+    ),
+    "fewer pods than it has": (
+        {"metadata|annotations": {"kueue.x-k8s.io/job-min-parallelism": "99"}},
+        'spec.jobTemplate.metadata.annotations["kueue.x-k8s.io/job-min-parallelism"]',
+    ),
+}
+
+
+@pytest.mark.parametrize(("edits", "path"), SCHEDULED.values(), ids=SCHEDULED)
+def test_each_job_of_a_cron_job_is_asked_about_later(edits, path):
+    """The CronJob is taken, and Kueue's webhook refuses each Job that is made of it."""
+    job = edited(hooks.read("bases")["job"], edits.items())
+    template = {"metadata": {key: job["metadata"][key] for key in ("labels", "annotations") if key in job["metadata"]}}
+    value = {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "nightly", "namespace": "team"}}
+    value["spec"] = {"schedule": "0 1 * * *", "jobTemplate": {**template, "spec": job["spec"]}}
+    found = judged(value, judge=a_judge(later=Severity.ERROR)).findings
+    assert [finding.path for finding in found] == ([path] if path else [])
     assert judged(value).verdict == "valid"
 
 

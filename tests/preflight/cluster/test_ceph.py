@@ -24,6 +24,7 @@ CEPH: dict[str, Any] = {
     "filesystems": {"training": {}},
     "pools": {"services": {"failureDomain": "rack"}},
 }
+PEM = "-----BEGIN CERTIFICATE-----\nMAMCAQE=\n-----END CERTIFICATE-----\n"
 ROOK = {"rook": {"version": "1.20.6"}, "ceph-csi-drivers": {"version": "1.0.4"}}
 FS = "rook-ceph.cephfs.csi.ceph.com"
 RBD = "rook-ceph.rbd.csi.ceph.com"
@@ -46,6 +47,16 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
         {},
         {"operators": CLUSTER["operators"]},
         ["ceph needs operator 'rook', which this cluster does not install; add it under operators"],
+    ),
+    "an issuer without cert-manager": (
+        {"objectStores": {"models": {"tls": {"issuer": "site", "authority": PEM}}}},
+        {},
+        ["issuer needs operator 'cert-manager', which this cluster does not have; add it, or use secret"],
+    ),
+    "a Secret with the certificate": (
+        {"objectStores": {"models": {"tls": {"secret": "rgw", "authority": PEM}}}},
+        {},
+        [],
     ),
     "monitors in an even number": ({"mons": 4}, {}, ["mons is 4, which survives no more than 3; use 3"]),
     "more monitors than nodes": (

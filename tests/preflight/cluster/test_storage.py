@@ -264,13 +264,18 @@ def test_a_class_has_its_mount_options_and_grows_if_its_driver_can():
     assert rendered(lustre)["allowVolumeExpansion"] is False
 
 
-def mounting(checkpoint: str, data: str, *, read_only: bool) -> list[Finding]:
-    """Return what is said of a job's volumes, whose classes are those of the names."""
-    cluster = make_cluster(storage={"nfs": NFS, "squashed": {**NFS, "ownership": "server"}, "fsx": FSX})
+LOCAL = {"provisioner": "topolvm.io", "access": "ReadWriteOnce", "binding": "WaitForFirstConsumer"}
+
+
+def mounting(checkpoint: str, data: str, *, read_only: bool, local: str | None = None, **job: Any) -> list[Finding]:
+    """Return what is said of a job's volumes, whose classes are those of the names; `local` makes local volumes."""
+    storage = {"nfs": NFS, "squashed": {**NFS, "ownership": "server"}, "fsx": FSX, "local": LOCAL}
+    disks = {"localDisks": {"size": "1600Gi", **({"storage": local} if local else {})}}
+    cluster = make_cluster(storage=storage, pools={"gpu": {**CLUSTER["pools"]["gpu"], **disks}})
     volumes = {name: {"storage": name, "size": "10Ti"} for name in ("nfs", "squashed", "fsx")}
     mounts = [{"volume": data, "mountPath": "/data", "readOnly": read_only}]
     file = make_job_file(
-        checkpoint={"volume": checkpoint, "mountPath": "/ckpt", "everyMinutes": 30, "size": "1Gi"}, data=mounts
+        checkpoint={"volume": checkpoint, "mountPath": "/ckpt", "everyMinutes": 30, "size": "1Gi"}, data=mounts, **job
     )
     specs = make_specs(file, clusters={"test": cluster}, teams={"nlp": make_team(volumes=volumes)})
     return [item for item in jobs.check(specs, file)[1] if item.rule == "sto-root-squash"]
@@ -290,6 +295,23 @@ MIXES = {
 def test_a_pod_has_one_group_for_all_its_volumes(checkpoint, data, read_only, count):
     """With it a squashed export fails at a closed folder, without it a new volume cannot be written."""
     assert len(mounting(checkpoint, data, read_only=read_only)) == count
+
+
+NVME = {"size": "100Gi", "medium": "nvme"}
+LOCALS: dict[str, tuple[str, str | None, dict[str, Any], list[str]]] = {
+    "a volume of each": ("squashed", "local", {"scratch": NVME}, ["scratch"]),
+    "no root squash": ("nfs", "local", {"scratch": NVME}, []),
+    "scratch in a folder of the kubelet's": ("squashed", None, {"scratch": NVME}, []),
+    "scratch on the system's disk": ("squashed", "local", {"scratch": "100Gi"}, []),
+    "no scratch": ("squashed", "local", {}, []),
+}
+
+
+@pytest.mark.parametrize(("data", "local", "job", "fields"), LOCALS.values(), ids=LOCALS)
+def test_a_new_local_volume_needs_the_group_that_root_squash_forbids(data, local, job, fields):
+    """Without the pod's group it belongs to root, so the program cannot write there."""
+    found = mounting("fsx", data, read_only=True, local=local, **job)
+    assert [item.message.partition(" ")[0] for item in found] == fields
 
 
 def test_the_class_of_the_page_is_as_it_should_be():

@@ -40,7 +40,7 @@ def stale(tree: Tree, changes: Changes, decision: Decision) -> Iterator[Finding]
     frozen = {f"{entry.cluster}/{entry.folder}" for entry in decision.frozen}
     asked = frozen | {f"{entry.cluster}/{entry.folder}" for entry in decision.fresh}
     gone = set(active(decision)) - asked
-    others = 0
+    others: list[str] = []
     unknown: dict[str, list[str]] = {}
     for path in (*changes.write, *changes.remove, *changes.foreign):
         folder = layout.run_of(path)
@@ -55,17 +55,19 @@ def stale(tree: Tree, changes: Changes, decision: Decision) -> Iterator[Finding]
             message = "this ledger lost or changed entries of the base; restore it with `trainyard synth`"
             yield LEDGER.of(place(path), message)
         else:
-            others += path not in changes.foreign
+            others += [path] if path not in changes.foreign else []
     for folder in sorted(unknown):
         name, kept = folder.rpartition("/")[2], any(path in changes.foreign for path in unknown[folder])
         if others and not kept:
-            others += len(unknown[folder])
+            others += unknown[folder]
             continue
         what = "remove its folder" if kept else "run `trainyard synth` to remove it"
         message = f"no job file produces run {name!r}; {what}"
         yield UNKNOWN.of(place(folder), message)
-    if others:
-        message = f"{others} {'file differs' if others == 1 else 'files differ'} from the specs; run `trainyard synth`"
+    if len(others) == 1:
+        yield STALE.of(place(others[0]), "this file differs from the specs; run `trainyard synth`")
+    elif others:
+        message = f"{len(others)} files differ from the specs, the first is {min(others)}; run `trainyard synth`"
         yield STALE.of(place(), message)
 
 

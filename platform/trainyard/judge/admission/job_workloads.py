@@ -18,6 +18,7 @@ from trainyard.upstream.kueue.requests.devices import extended_requests
 from trainyard.upstream.kueue.requests.jobs import NotMade, workloads
 from trainyard.upstream.scheduler.classes import serving_class
 from trainyard.upstream.workloads import Carrier, carrier_of
+from trainyard.upstream.workloads.kubernetes import is_pod
 
 Object = Mapping[str, Any]
 
@@ -108,7 +109,7 @@ def bid(name: str, values: Collection[dict[str, Any]], there: Collection[Object]
     found, owners, kinds = list[Object](), list[Object](), list[str]()
     for value in values:
         row = carrier_of(value)
-        if row is None or not row.trains:
+        if row is None or not (row.trains or is_pod(value)):
             continue
         if row.operator == Volcano.name or where.cluster.scheduler_of(row.operator) == "volcano":
             together = gang(value) if row.operator == Volcano.name else group(value, row)

@@ -18,7 +18,9 @@ from trainyard.base.system.data import schemas_dir
 from trainyard.base.system.unforeseen import UNFORESEEN, judge_safely
 from trainyard.specs.sources import ExtraFile, Specs
 from trainyard.specs.tracked import on
+from trainyard.upstream.kueue.requests.jobs.groups import group_of
 from trainyard.upstream.workloads import carrier_of
+from trainyard.upstream.workloads.kubernetes import is_pod
 
 if TYPE_CHECKING:
     from trainyard.judge.admission.cluster_jobs import Crowd
@@ -57,14 +59,42 @@ def findings(
 
 
 def queued(file: ExtraFile) -> bool:
-    """Say whether a file holds one whole job that names a queue."""
-    value = file.source.document.value if file.source.document else None
+    """Say whether a file holds one whole job that names a queue: a pod is one, too, and what a CronJob makes."""
+    value = job_of(file)
     if not isinstance(value, dict) or not isinstance(value.get("spec"), dict):
         return False
     row = carrier_of(value) if isinstance(value.get("kind"), str) else None
     metadata = mapping(value.get("metadata"))
     named = isinstance(metadata.get("name"), str) and isinstance(mapping(metadata.get("labels")).get(QUEUE), str)
-    return named and row is not None and row.trains and bool(row.framework)
+    return named and row is not None and (row.trains or is_pod(value)) and bool(row.framework)
+
+
+def job_of(file: ExtraFile) -> Any:
+    """Return the object of a file that Kueue queues, and of a CronJob the Job that it makes, under its own name."""
+    value = file.source.document.value if file.source.document else None
+    if not isinstance(value, dict) or not is_scheduled(value):
+        return value
+    template = mapping(mapping(value.get("spec")).get("jobTemplate"))
+    metadata = {**mapping(template.get("metadata")), "name": mapping(value.get("metadata")).get("name")}
+    namespace = mapping(value.get("metadata")).get("namespace")
+    own = {**metadata, **({"namespace": namespace} if namespace is not None else {})}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": own, "spec": template.get("spec")}
+
+
+def is_scheduled(value: Any) -> bool:
+    """Say whether an object is a CronJob."""
+    return isinstance(value, dict) and value.get("kind") == "CronJob" and value.get("apiVersion") == "batch/v1"
+
+
+def heads(files: Iterable[ExtraFile]) -> Iterator[ExtraFile]:
+    """Yield files without those of pods whose group has another pod before them: Kueue queues a group once."""
+    seen: set[str] = set()
+    for file in files:
+        value = with_namespace(job_of(file), file.folder)
+        group = f"{value['metadata']['namespace']}/{group_of(value)}" if group_of(value) else ""
+        if not group or group not in seen:
+            yield file
+        seen.add(group)
 
 
 def of_cluster(specs: Specs, name: str, files: Iterable[ExtraFile]) -> Iterator[Finding]:
@@ -81,11 +111,13 @@ def of_cluster(specs: Specs, name: str, files: Iterable[ExtraFile]) -> Iterator[
         where = site(specs, name)
     except SpecError:
         return
-    crowd = Crowd.of(where, Queue(()))
-    for file in files:
-        value = with_namespace(file.source.document.value if file.source.document else None, file.folder)
+    crowd, every = Crowd.of(where, Queue(())), list(files)
+    pods = [value for file in every if is_pod(value := with_namespace(job_of(file), file.folder))]
+    for file in heads(every):
+        value = with_namespace(job_of(file), file.folder)
+        others = [pod for pod in pods if group_of(pod) and pod["metadata"]["name"] != value["metadata"]["name"]]
         try:
-            beside = [*where.classes, *of_team(specs, name, file.folder.removeprefix("teams/"))]
+            beside = [*where.classes, *of_team(specs, name, file.folder.removeprefix("teams/")), *others]
             yield from list(judged(file, bid(name_of(value), [value], beside, where), crowd))
         except MALFORMED as error:
             if not is_refused(specs, name, file):
@@ -131,7 +163,7 @@ def judged(file: ExtraFile, asked: Bid, crowd: Crowd) -> Iterator[Finding]:
     from trainyard.judge.admission.inactive_queues import closed_queue
     from trainyard.judge.admission.outcomes import has_pods, holds
 
-    if asked.why.startswith(NOT_MADE):
+    if asked.why.startswith(NOT_MADE) and not is_left(asked.why):
         yield never(file, "kueue", asked.why.replace(" for it", "", 1))
     if asked.why:
         return
@@ -146,9 +178,16 @@ def judged(file: ExtraFile, asked: Bid, crowd: Crowd) -> Iterator[Finding]:
         yield never(file, "machines", lack)
 
 
+def is_left(why: str) -> bool:
+    """Say whether it is for `kq-podgroup` to say what a group of pods lacks."""
+    return "group has fewer runnable pods" in why or "pod-group-total-count" in why
+
+
 def never(file: ExtraFile, by: Any, why: str) -> Finding:
     """Return the finding at a job that never starts."""
     from trainyard.judge.admission.rules import BY
 
     fix = ALIGNED if REFUSED in why else None
-    return BY[by].at(file.source, LABEL, f"job never fits: {why}", fix=fix)
+    scheduled = is_scheduled(file.source.document.value if file.source.document else None)
+    at = ("spec", "jobTemplate", *LABEL) if scheduled else LABEL
+    return BY[by].at(file.source, at, f"job never fits: {why}", fix=fix)

@@ -18,6 +18,7 @@ from trainyard.judge.checks import templates
 from trainyard.judge.checks.foreign import KUSTOMIZATIONS, PATCHES
 from trainyard.judge.checks.programs import is_read_by_program
 from trainyard.judge.checks.result import Other
+from trainyard.upstream.kueue.scope import GROUP as KUEUE
 
 NO_OBJECT, SETTINGS = "file without a Kubernetes object", "file of a program's settings"
 
@@ -56,6 +57,8 @@ class Sorted(NamedTuple):
     findings: list[Finding]
     documents: int
     passed: Counter[str]
+    settings: tuple[Manifest, ...] = ()
+    """Settings of Kueue, which no server is given and which say what it does with the objects."""
 
     def other_files(self, name: str) -> list[Other]:
         """Return the file once for each word that it was taken for."""
@@ -86,9 +89,9 @@ def decode(name: str, data: bytes, line: int = 1) -> Sorted:
             passed[what] += 1
     kept = [manifest for manifest in manifests if document_type(manifest) is None]
     findings = [said_of_templates(finding, data) for finding in findings]
-    return Sorted(
-        kept, [*findings, *odd], 1 + max((number for number in numbers if number is not None), default=-1), +passed
-    )
+    count = 1 + max((number for number in numbers if number is not None), default=-1)
+    settings = tuple(manifest for manifest in manifests if manifest.group == KUEUE)
+    return Sorted(kept, [*findings, *odd], count, +passed, settings)
 
 
 def of_piece(name: str, piece: Piece) -> Sorted:

@@ -122,7 +122,7 @@ def alone(
     `several`, processes that share what was decoded judge the objects.
     """
     result = Result()
-    manifests = sort_all(files, result)
+    manifests, settings = sort_all(files, result)
     values = [manifest.value for manifest in manifests]
     judge = aware(judge, values)
     updates = None if olds is None else Updates(judge, olds, manifests)
@@ -139,7 +139,7 @@ def alone(
         exposed = (found for old in updates.before.values() for found in exposed_credentials(old))
         result.values |= {value for _, values in exposed for value in values}
     if policies:
-        ask(policies, manifests, result, whole=whole)
+        ask(policies, [*manifests, *settings], result, whole=whole)
     judge.rulebook.keep()
     if said := neighbours.note(values):
         result.notes.append(said)
@@ -190,16 +190,18 @@ def decode_all(inputs: Iterable[tuple[str, bytes]], result: Result) -> list[Mani
     return manifests
 
 
-def sort_all(inputs: Iterable[tuple[str, bytes]], result: Result) -> list[Manifest]:
-    """Decode every file of a stranger's, and note in the result what is no object."""
+def sort_all(inputs: Iterable[tuple[str, bytes]], result: Result) -> tuple[list[Manifest], list[Manifest]]:
+    """Decode every file of a stranger's into objects and Kueue's settings; note in the result what is neither."""
     manifests: list[Manifest] = []
+    settings: list[Manifest] = []
     for name, data in inputs:
         found = sorting.decode(name, data)
         manifests += found.manifests
+        settings += found.settings
         result.add(found.findings)
         result.passed += found.passed
         result.others += found.other_files(name)
-    return manifests
+    return manifests, settings
 
 
 def run_admission(judgements: Sequence[Judgement], known: Catalog) -> Outcome:

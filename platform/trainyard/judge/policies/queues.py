@@ -39,6 +39,13 @@ class KueueSettings:
         """Whether Kueue ignores resources that a queue does not cover."""
         return self.resources.get("quotaCheckStrategy") == "IgnoreUndeclared"
 
+    def changes(self, resource: str) -> bool:
+        """Say whether the amount of a resource in quotas is not that of the pods: it is excluded, or transformed."""
+        changed = self.resources.get("transformations")
+        rules = [rule for rule in changed or () if isinstance(rule, Mapping)]
+        names = {str(name) for rule in rules for name in (rule.get("input"), *mapping(rule.get("outputs")))}
+        return self.leaves_out(resource) or resource in names
+
     def leaves_out(self, resource: str) -> bool:
         """Say whether a resource needs no quota of its name: it is excluded, or replaced by others."""
         prefixes = self.resources.get("excludeResourcePrefixes")

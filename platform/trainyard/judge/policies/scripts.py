@@ -87,6 +87,8 @@ class Shell(NamedTuple):
     """Whether the shell stops at the first command that fails."""
     commands: tuple[Command, ...]
     """In their order; none where the script branches, or starts something beside itself."""
+    behind: tuple[str, ...] = ()
+    """Texts behind it in the command line, which it sees as $0, $1 and so on."""
 
     @property
     def end(self) -> tuple[Command, ...]:
@@ -113,7 +115,7 @@ def shells(pods: Pods) -> Iterator[Shell]:
         place, text = said[at + 1]
         strict = any(re.fullmatch(r"-[a-z]*e[a-z]*", word) for word in options[:at])
         strict = strict or re.search(r"(?:^|[;\s])set\s+-[a-z]*e", text) is not None
-        yield Shell(place, path, text, strict, commands(text))
+        yield Shell(place, path, text, strict, commands(text), tuple(text for _, text in said[at + 2 :]))
 
 
 def environment(pods: Pods, *, init: bool = True) -> Iterator[Variable]:

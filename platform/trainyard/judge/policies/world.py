@@ -44,6 +44,8 @@ class Pods:
     template: Path
     maps: Maps = field(default=no_maps, compare=False, repr=False)
     """The texts of a ConfigMap of its namespace, by key."""
+    counted: bool = True
+    """Whether Kueue counts them: others of the object run beside its quota."""
 
     @cached_property
     def spec(self) -> Mapping[str, Any]:
@@ -185,7 +187,9 @@ class TrainingJob:
         if holder is None or row is None:
             return ()
         found = row.pod_sets(holder.value)
-        return tuple(Pods(holder, pod_set.name, pod_set.count, pod_set.template, self.maps) for pod_set in found)
+        return tuple(
+            Pods(holder, pod_set.name, pod_set.count, pod_set.template, self.maps, pod_set.counted) for pod_set in found
+        )
 
     def containers(self) -> Iterator[tuple[Path, Mapping[str, Any]]]:
         """Yield path and value of the object's own containers, and of what a TrainJob says of its runtime's trainer."""

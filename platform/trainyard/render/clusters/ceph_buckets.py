@@ -10,7 +10,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.base.labels import NAMESPACE, PROTECTED
-from trainyard.render.parts.ceph_buckets import LISTENING, bucket_name, claim_name, class_name, of_team, space
+from trainyard.render.parts.ceph_buckets import (
+    FILE,
+    LISTENING,
+    SECURE,
+    authorities,
+    authority_name,
+    bucket_name,
+    claim_name,
+    class_name,
+    of_team,
+    space,
+)
 from trainyard.render.parts.objects import Resource
 from trainyard.specs import Cluster
 
@@ -18,7 +29,7 @@ KIND = "objectbucket.io/ObjectBucketClaim"
 
 
 def claims(cluster: Cluster, team: str) -> Iterator[Resource]:
-    """Yield the claims of a team: Rook puts address and keys of each bucket into its namespace."""
+    """Yield a team's claims, of which Rook makes Secrets with keys, and the authorities that its clients trust."""
     for name, (store, bucket) in of_team(cluster, team).items():
         spec = {
             "bucketName": bucket_name(team, name),
@@ -28,11 +39,17 @@ def claims(cluster: Cluster, team: str) -> Iterator[Resource]:
         at, api = ("ceph", "objectStores", store, "buckets", name), "objectbucket.io/v1alpha1"
         kind, called = KIND.rpartition("/")[2], claim_name(store, name)
         yield Resource(api, kind, called, at, team, annotations=PROTECTED, fields={"spec": spec})
+    for store, text in authorities(cluster, team).items():
+        at = ("ceph", "objectStores", store, "tls", "authority")
+        yield Resource("v1", "ConfigMap", authority_name(store), at, team, fields={"data": {FILE: text}})
 
 
 def kinds(cluster: Cluster) -> frozenset[str]:
-    """Return the kinds of these claims on a cluster, as `group/Kind`."""
-    return frozenset({KIND} if cluster.ceph is not None and any(cluster.ceph.buckets()) else ())
+    """Return the kinds of these objects on a cluster, as `group/Kind`."""
+    if cluster.ceph is None or not any(cluster.ceph.buckets()):
+        return frozenset()
+    trusts = any(store.tls and store.buckets for store in cluster.ceph.object_stores.values())
+    return frozenset({KIND, "/ConfigMap"} if trusts else {KIND})
 
 
 def egress(cluster: Cluster, team: str) -> Iterator[dict[str, Any]]:
@@ -44,4 +61,5 @@ def egress(cluster: Cluster, team: str) -> Iterator[dict[str, Any]]:
             "matchExpressions": [{"key": "rook_object_store", "operator": "In", "values": stores}],
         }
         there = {"namespaceSelector": {"matchLabels": {NAMESPACE: space()}}, "podSelector": pods}
-        yield {"to": [there], "ports": [{"port": LISTENING, "protocol": "TCP"}]}
+        ports = (LISTENING, SECURE) if authorities(cluster, team) else (LISTENING,)
+        yield {"to": [there], "ports": [{"port": port, "protocol": "TCP"} for port in ports]}

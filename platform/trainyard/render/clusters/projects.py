@@ -66,6 +66,9 @@ OF_TEAMS = (
     "rbac.authorization.k8s.io/RoleBinding",
 )
 
+CONSTRAINTS = "security.openshift.io/SecurityContextConstraints"
+"""Kind by which OpenShift admits pods with more rights; charts make some where the server has it."""
+
 NOTHING = [{"group": "*", "kind": "*"}]
 
 Extra = Mapping[str, Iterable[tuple[str, str | None]]]
@@ -133,6 +136,8 @@ def operators_spec(follower: Follower, found: list[tuple[Site, Operator]]) -> di
     namespaces |= {resource.namespace for resource in own if resource.namespace}
     wanted = {kind for site, _ in found for kind in site.release.cluster_kinds or ()}
     wanted |= {kind_of(resource) for resource in own if resource.namespace is None}
+    if follower.cluster.distribution.privileged_constraint and any(site.facts.own_constraints for site, _ in found):
+        wanted.add(CONSTRAINTS)
     return {
         "sourceRepos": [follower.repository.repo_url, *sorted(sources)],
         "destinations": [follower.destination(namespace) for namespace in sorted(namespaces)],

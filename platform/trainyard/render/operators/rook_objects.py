@@ -12,7 +12,7 @@ from typing import Any
 
 from trainyard.base.labels import HOSTNAME, PROTECTED, SYNC_WAVE
 from trainyard.render.operators.base import Site
-from trainyard.render.parts.ceph_buckets import PORT, class_name
+from trainyard.render.parts.ceph_buckets import PORT, SECURE, class_name, host
 from trainyard.render.parts.objects import Resource
 from trainyard.specs.models.ceph import Ceph, CephObjectStore, CephPool
 
@@ -51,8 +51,10 @@ def resources(site: Site) -> Iterator[Resource]:
         yield make_object(site, "CephBlockPool", name, ("ceph", "pools", name), replicated(pool), LATER)
     for name, store in ceph.object_stores.items():
         at = ("ceph", "objectStores", name)
-        yield make_object(site, "CephObjectStore", name, at, object_store(ceph, store), LATER)
+        yield make_object(site, "CephObjectStore", name, at, object_store(name, ceph, store), LATER)
         yield bucket_class(space, name, at)
+        if store.tls is not None and store.tls.issuer is not None:
+            yield certificate(site, name, store.tls.issuer)
 
 
 def make_object(
@@ -159,7 +161,39 @@ def file_system(ceph: Ceph, pool: CephPool) -> dict[str, Any]:
     }
 
 
-def object_store(ceph: Ceph, store: CephObjectStore) -> dict[str, Any]:
+def certificate_name(store: str) -> str:
+    """Return the name of the Certificate of a store, and of the Secret that cert-manager makes of it."""
+    return f"rgw-{store}-tls"
+
+
+def secure(name: str, store: CephObjectStore) -> dict[str, Any]:
+    """Return the fields of a gateway that also serves HTTPS."""
+    if store.tls is None:
+        return {}
+    return {"securePort": SECURE, "sslCertificateRef": store.tls.secret or certificate_name(name)}
+
+
+def certificate(site: Site, store: str, issuer: str) -> Resource:
+    """Return the certificate of a store, for the name of its Service; Rook tries the store again until it is there.
+
+    Gateways read it when they start, so it lasts ten years, and is renewed one year before its end.
+    """
+    spec = {
+        "secretName": certificate_name(store),
+        "dnsNames": [host(store)],
+        "duration": "87600h",
+        "renewBefore": "8760h",
+        "privateKey": {"algorithm": "ECDSA", "size": 256},
+        "issuerRef": {"group": "cert-manager.io", "kind": "ClusterIssuer", "name": issuer},
+    }
+    at, space = ("ceph", "objectStores", store, "tls", "issuer"), site.facts.namespace
+    waves, fields = {SYNC_WAVE: LATER}, {"spec": spec}
+    return Resource(
+        "cert-manager.io/v1", "Certificate", certificate_name(store), at, space, annotations=waves, fields=fields
+    )
+
+
+def object_store(name: str, ceph: Ceph, store: CephObjectStore) -> dict[str, Any]:
     """Return an object store whose pools stay when its object is deleted, served by pods on different hosts."""
     gateways = {"matchLabels": {"app": "rook-ceph-rgw"}}
     term = {"weight": 100, "podAffinityTerm": {"labelSelector": gateways, "topologyKey": HOSTNAME}}
@@ -169,6 +203,7 @@ def object_store(ceph: Ceph, store: CephObjectStore) -> dict[str, Any]:
         "preservePoolsOnDelete": True,
         "gateway": {
             "port": PORT,
+            **secure(name, store),
             "instances": store.gateways,
             "placement": {
                 **placement(ceph),

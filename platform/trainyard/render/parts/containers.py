@@ -59,6 +59,7 @@ def trainer(run: Run, size: RoleSize, process: Process, *, name: str) -> dict[st
             *storage.mounts(run, size, process.files),
             *(mounts.mounts(run.job) if size.trains else ()),
             *(buckets.mounts(run) if size.trains else ()),
+            *(ceph_buckets.mounts(run) if process.contract else ()),
         ],
         "securityContext": security.container(security.who(run), privileged=size.fabric.host),
         **process.probes,

@@ -8,7 +8,7 @@ from typing import Any
 
 from trainyard.base.labels import JOB, MAY_BE_FORCED, RUN, TEAM
 from trainyard.base.pools import node_terms
-from trainyard.render.parts import buckets, identity, mounts, network, security, storage
+from trainyard.render.parts import buckets, ceph_buckets, identity, mounts, network, security, storage
 from trainyard.render.parts.containers import Process, complete_container, trainer
 from trainyard.render.sizing import WORKER, RoleSize, Sizing
 from trainyard.render.sizing.companions import before_training
@@ -124,6 +124,7 @@ def spec(run: Run, sizing: Sizing, size: RoleSize, process: Process, container: 
             *storage.volumes(run, size, process.files),
             *(mounts.volumes(job, worker=worker) if worker or size.trains else ()),
             *(buckets.volumes(run) if size.trains else ()),
+            *(ceph_buckets.volumes(run) if process.contract else ()),
         ],
         "resourceClaims": [
             {"name": name, "resourceClaimTemplateName": template} for name, template in size.fabric.claims.items()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from trainyard.render.parts.ceph_buckets import host, space
 from trainyard.render.prerequisites.base import Prerequisite, Site
-from trainyard.render.prerequisites.questions import Existing
+from trainyard.render.prerequisites.questions import Existing, namespaced
 from trainyard.specs import Cluster
 from trainyard.specs.models.ceph import CephPool
 from trainyard.specs.models.storage import Storage
@@ -55,9 +56,34 @@ def nodes(site: Site) -> Iterator[Prerequisite]:
         )
 
 
+def certificates(site: Site) -> Iterator[Prerequisite]:
+    """Yield the issuer or the Secret of each object store that serves HTTPS."""
+    for name, store in site.cluster.ceph.object_stores.items() if site.cluster.ceph is not None else ():
+        at, tls = ("ceph", "objectStores", name, "tls"), store.tls
+        why = f"gateways of object store {name} do not start without their certificate"
+        if tls is not None and tls.issuer is not None:
+            yield Prerequisite(
+                f"ClusterIssuer `{tls.issuer}` is there, and signs certificates of ten years for names in the cluster",
+                why,
+                (*at, "issuer"),
+                "make one from the authority of `tls.authority` (cert-manager.io, CA issuer)",
+                Existing("ClusterIssuer", tls.issuer, f"/apis/cert-manager.io/v1/clusterissuers/{tls.issuer}"),
+            )
+        elif tls is not None and tls.secret is not None:
+            yield Prerequisite(
+                f"Secret `{space()}/{tls.secret}` is there, with a certificate for `{host(name)}`",
+                why,
+                (*at, "secret"),
+                f"`kubectl create secret tls -n {space()} {tls.secret} --cert=CERT --key=KEY`; after each renewal "
+                f"`kubectl rollout restart -n {space()} deploy -l rook_object_store={name}`",
+                namespaced("Secret", "secrets", space(), tls.secret),
+            )
+
+
 def storage(site: Site) -> Iterator[Prerequisite]:
     """Yield the file system or pool of each class of Rook's drivers, each once, with its Ceph cluster."""
     yield from nodes(site)
+    yield from certificates(site)
     if site.cluster.ceph is not None:
         return
     seen = set[tuple[str, str]]()

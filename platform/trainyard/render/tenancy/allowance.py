@@ -57,6 +57,11 @@ class Allowance:
         return {f"{GROUP}/{name}": text for name, text in joined.items() if text}
 
 
+def trusted_by(cluster: Cluster, team: str) -> list[str]:
+    """Return the ConfigMaps with the authorities of the object stores that have a team's buckets."""
+    return [ceph_buckets.authority_name(store) for store in ceph_buckets.authorities(cluster, team)]
+
+
 def of(
     repository: Repository, cluster_name: str, cluster: Cluster, name: str, team: Team, own: Iterable[Object] = ()
 ) -> Allowance:
@@ -81,7 +86,7 @@ def of(
         "priorities": team.priorities or tuple(cluster.priorities),
         "accounts": sorted(accounts_on(cluster, name, team)),
         "secrets": sorted({*team.secrets, *ceph_buckets.claim_names(cluster, name)}),
-        "configmaps": sorted({*team.config_maps, "kube-root-ca.crt"}),
+        "configmaps": sorted({*team.config_maps, "kube-root-ca.crt", *trusted_by(cluster, name)}),
         "claims": sorted({*claims(cluster_name, cluster, team), *of_buckets(cluster, name)}),
         "scratch": sorted(
             {disks.storage for pool in cluster.pools.values() if (disks := pool.local_disks) and disks.storage}

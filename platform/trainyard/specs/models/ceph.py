@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import base64
+import re
 from collections.abc import Iterator
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, StrictInt, StrictStr, model_validator
+from pydantic import AfterValidator, Field, StrictInt, StrictStr, model_validator
 
-from trainyard.specs.models.base import Count, Form, Image, LabelKey, LabelValue, Name, Room, Spec, validation_error
+from trainyard.specs.models.base import (
+    Count,
+    Form,
+    Image,
+    LabelKey,
+    LabelValue,
+    Name,
+    Room,
+    Spec,
+    SubdomainName,
+    validation_error,
+)
 from trainyard.specs.models.pools import Taint
 
 Domain = Literal["host", "rack", "zone"]
 """What may fail as a whole (rook v1.20 Documentation/CRDs/Cluster/ceph-cluster-crd.md, OSD topology)."""
+
+BLOCK = re.compile(r"-----BEGIN ([^\n-]+)-----([^-]*)-----END \1-----")
+"""A block of PEM (RFC 7468): its label and its body."""
 
 Copies = Annotated[StrictInt, Field(ge=1, le=9)]
 Mons = Annotated[StrictInt, Field(ge=1, le=9)]
@@ -74,6 +90,44 @@ class CephPool(Spec):
     """Part that may fail with one copy: a `host`, `rack` or `zone`."""
 
 
+def certificates(text: str) -> str:
+    """Refuse a text that is not certificates in PEM; what stands around the blocks is a comment."""
+    kinds = [match[1] for match in BLOCK.finditer(text)]
+    if any(kind != "CERTIFICATE" for kind in kinds):
+        wrong = next(kind for kind in kinds if kind != "CERTIFICATE")
+        raise validation_error("form", f"has a block {wrong[:40]!r}; only certificates belong here", wrong)
+    bodies = [match[2] for match in BLOCK.finditer(text)]
+    if not bodies or not all(is_certificate(body) for body in bodies):
+        raise validation_error("form", "must be certificates in PEM, from -----BEGIN CERTIFICATE----- on")
+    return text
+
+
+def is_certificate(body: str) -> bool:
+    """Whether the body of a block is base64 of a sequence, as each certificate is one (RFC 5280, section 4.1)."""
+    try:
+        return base64.b64decode("".join(body.split()), validate=True)[:1] == b"\x30"
+    except ValueError:
+        return False
+
+
+class CephTls(Spec):
+    """HTTPS of an object store, beside HTTP, which runs from before go on using."""
+
+    issuer: SubdomainName | None = None
+    """A ClusterIssuer of cert-manager that signs the certificate of the store."""
+    secret: SubdomainName | None = None
+    """A Secret of type kubernetes.io/tls in Rook's namespace with the certificate, instead of `issuer`."""
+    authority: Annotated[StrictStr, AfterValidator(certificates)]
+    """Certificates in PEM of the authority that signs it, which clients in new runs trust; they are no secret."""
+
+    @model_validator(mode="after")
+    def one_source(self) -> Self:
+        """Refuse both sources of the certificate, and none."""
+        if (self.issuer is None) == (self.secret is None):
+            raise validation_error("one-of", "must have exactly one of: issuer, secret")
+        return self
+
+
 class CephBucket(Spec):
     """A bucket of an object store, which Rook makes for one team; its keys are a Secret in the team's namespace."""
 
@@ -92,6 +146,8 @@ class CephObjectStore(CephPool):
     """Part that may fail with one copy: a `host`, `rack` or `zone`."""
     gateways: Count = 2
     """Number of pods that serve it."""
+    tls: CephTls | None = None
+    """HTTPS for new runs; default: HTTP alone."""
     buckets: dict[Name, CephBucket] = {}
     """Buckets, by the name that jobs use."""
 

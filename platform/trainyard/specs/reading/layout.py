@@ -175,8 +175,9 @@ def jobs(found: Iterable[Found]) -> tuple[list[Place], list[Finding]]:
     for file in files:
         parts = file.path.split("/")
         path = text(f"{JOBS}/{file.path}")
-        if parts[0] == "programs" and len(parts) > 1:
-            continue
+        linked = len(parts) == 1 and stat.S_ISLNK(file.stat.st_mode)
+        if (parts[0] == "programs" and len(parts) > 1) or (linked and not path.endswith((".yaml", ".py"))):
+            continue  # what links a team's folder is told by `links`
         if wrong := refuse_file(file, path) or (misspelt(path, paths) if len(parts) == 2 else None):
             findings.append(wrong)
         elif len(parts) == 1 and path.endswith((".yaml", ".py", *SPELLINGS)):

@@ -312,6 +312,8 @@ class Facts(Spec):
     """Definitions of another project that come with its chart."""
     cluster_kinds: tuple[Text, ...] | None = None
     """Cluster-scoped kinds that all its releases may make; unsaid: those of the templates of each chart."""
+    own_constraints: StrictBool = False
+    """Whether its chart makes SecurityContextConstraints where the server has OpenShift's."""
     leaves_out: tuple[LeftOut, ...] = ()
     """What is not to follow from its API types and its chart."""
     resource_prefix: Text | None = None

@@ -5,6 +5,9 @@ Facts: kubernetes v1.35; names of kueue v0.19.2 pkg/controller/jobs.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from trainyard.upstream.workloads.base import PLAIN, SPEC, Carrier, Template, pods_of_job
 from trainyard.upstream.workloads.claims import kept_unless_said
 from trainyard.upstream.workloads.job import INDEX
@@ -14,6 +17,13 @@ from trainyard.upstream.workloads.variables import Variables
 ALONE = {"plan": NO_RUN, "life": "no controller makes it anew; the trial ends with the pod"}
 
 POD = Carrier("", "Pod", (Template((), ()),), framework="pod", variables=Variables(), unread=ALONE)
+
+
+def is_pod(value: Mapping[str, Any]) -> bool:
+    """Say whether an object is a plain pod."""
+    return (value.get("apiVersion"), value.get("kind")) == ("v1", POD.kind)
+
+
 POD_TEMPLATE = Carrier(
     "",
     "PodTemplate",

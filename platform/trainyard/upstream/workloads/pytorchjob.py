@@ -16,7 +16,9 @@ ALWAYS = frozenset({"PYTHONUNBUFFERED", "PET_NNODES", "PET_NPROC_PER_NODE"})
 OF_GANG = frozenset({"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK"})
 OF_TORCHRUN = frozenset({"PET_MASTER_ADDR", "PET_MASTER_PORT", "PET_NODE_RANK"})
 OF_ELASTIC = frozenset({"PET_RDZV_BACKEND", "PET_RDZV_ENDPOINT"})
-VARIABLES = Variables(ALWAYS | OF_GANG | OF_TORCHRUN | OF_ELASTIC, others=r"PET_\w+")
+MASTER = ("spec", "pytorchReplicaSpecs", "Master")
+VARIABLES = Variables(ALWAYS | OF_GANG | OF_TORCHRUN | OF_ELASTIC, others=r"PET_\w+", bound=OF_GANG, bound_to=MASTER)
+"""Without a Master the operator names none (pkg/controller.v1/pytorch/envvar.go setPodEnv)."""
 
 
 def arriving(value: Object, pods: str) -> Iterator[Added]:

@@ -18,6 +18,10 @@ class Variables:
     others: str = ""
     """Expression of names that it sets where the object asks for it, as a plugin, a framework or an elastic job."""
 
+    bound: frozenset[str] = frozenset()
+    """Those of them that it sets only where the object has the field `bound_to`."""
+    bound_to: tuple[str, ...] = ()
+
     index: str = ""
     """The one of these that numbers the pods of a pod set, from 0."""
 

@@ -67,6 +67,13 @@ BUCKETS = Rule(
     fix="name a team that a queue admits, or rename the bucket",
     source="docs/buckets.md; rook/rook v1.20.6 pkg/operator/ceph/object/bucket/provisioner.go",
 )
+SIGNER = Rule(
+    id="ceph-tls",
+    title="A cluster whose object stores name an issuer installs cert-manager.",
+    why="nobody signs the certificate, so the gateways of the store never start",
+    fix="add operator cert-manager, or name a Secret with the certificate",
+    source="rook/rook v1.20.6 pkg/operator/ceph/object/spec.go generateVolumeSourceWithTLSSecret",
+)
 ROOM = Rule(
     id="ceph-room",
     title="The buckets of Ceph fit on its volumes.",
@@ -166,6 +173,9 @@ def check_buckets(cluster: Cluster, ceph: Ceph, source: Source) -> Iterator[Find
         if found.gateways == 1:
             message = "gateways is 1, so the store stops with that pod's node; use 2"
             yield SURVIVES.at(source, (*at, "gateways"), message)
+        if found.tls is not None and found.tls.issuer is not None and "cert-manager" not in cluster.operators:
+            message = "issuer needs operator 'cert-manager', which this cluster does not have; add it, or use secret"
+            yield SIGNER.at(source, (*at, "tls", "issuer"), message)
         for name, bucket in found.buckets.items():
             place: Path = (*at, "buckets", name)
             if bucket.team not in cluster.teams():

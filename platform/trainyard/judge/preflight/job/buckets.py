@@ -122,6 +122,9 @@ def check_ceph(one: OneJob, use: BucketUse, index: int) -> Iterator[Finding]:
     if use.mount_path is not None:
         message = f"bucket {use.bucket!r} is in Ceph, which no driver mounts; remove mountPath and use a client of S3"
         yield UNKNOWN.at(one.file.source, (*place, "mountPath"), message)
+    if one.run is not None and one.file.job.runtime is not None and ceph_buckets.trusted(one.run) is not None:
+        message = f"pods of a runtime get no certificates for {ceph_buckets.FOLDER}, so clients refuse the store"
+        yield CLIENT.at(one.file.source, (*place, "bucket"), f"{message}; remove runtime")
     first = next((other for other in one.file.job.buckets if other.mount_path is None), use)
     if first.bucket != use.bucket:
         message = f"pods have the keys of one bucket, here of {first.bucket!r}, which open no other; remove one"

@@ -13,6 +13,7 @@ from trainyard.render.kinds import Resolved
 from trainyard.render.launchers.base import VARIABLES
 from trainyard.render.launchers.own_roles import named_variables
 from trainyard.render.parts import contract, mounts
+from trainyard.render.parts.ceph_buckets import AUTHORITY
 from trainyard.render.sizing import RoleSpec
 from trainyard.render.sizing.gpus import asked_offer, gpu_resource, offers
 from trainyard.render.sizing.machines import available
@@ -22,7 +23,7 @@ from trainyard.specs import Patch, Pool
 OUR_VOLUMES = ("claim-", "fabric-", "files-", mounts.PREFIX)
 """What names of volumes of ours in a pod begin with."""
 
-RESERVED_VOLUMES = frozenset({"shared-memory", "scratch", "files", "launch"})
+RESERVED_VOLUMES = frozenset({"shared-memory", "scratch", "files", "launch", AUTHORITY})
 """Other volumes of ours."""
 
 KUBELET = "kubernetes v1.35 pkg/kubelet/cm"

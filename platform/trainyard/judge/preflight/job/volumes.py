@@ -12,11 +12,13 @@ from trainyard.base.documents import Path
 from trainyard.base.findings import Finding, Severity, did_you_mean
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.jobs import is_known
-from trainyard.judge.preflight.subjects import JOB, PLACED, OneJob
-from trainyard.render.kinds import kinds
+from trainyard.judge.preflight.subjects import JOB, PLACED, RESOLVED, OneJob
+from trainyard.render.kinds import Resolved, kinds
 from trainyard.render.launchers import launchers
-from trainyard.render.parts.storage import LAUNCH_FOLDER
-from trainyard.render.sizing.flushing import DURABLE
+from trainyard.render.parts import ceph_buckets
+from trainyard.render.parts.storage import LAUNCH_FOLDER, has_squashed_volume
+from trainyard.render.sizing.disks import storage_of_scratch
+from trainyard.render.sizing.flushing import DURABLE, storage_of_flush
 from trainyard.render.sizing.roles import at_once
 from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.models.job import Job
@@ -112,6 +114,8 @@ def check_mounts(one: OneJob) -> Iterator[Finding]:
         taken["/scratch"] = "scratch"
     if file.job.checkpoint and file.job.checkpoint.flush is not None:
         taken[DURABLE] = "checkpoint.flush"
+    if one.run is not None and ceph_buckets.trusted(one.run) is not None:
+        taken[ceph_buckets.FOLDER] = "certificates of buckets"
     places: dict[str, Path] = {}
     for path, place in targets(file.job):
         target = posixpath.normpath(f"/{path.strip('/')}")  # as the kubelet and the runtime read '..'
@@ -256,6 +260,20 @@ def check_owners(file: JobFile, team: Team, cluster: Cluster, named: list[tuple[
         if kept and writes and name in there and there[name].writable_by == "kubelet":
             message = f"volume {kept!r} forbids an fsGroup, but {name!r} needs one; mount only one of the two"
             yield SQUASH.at(file.source, place, message)
+
+
+@RESOLVED.check()
+def check_local_volumes(run: Resolved) -> Iterator[Finding]:
+    """Yield scratch and checkpoints on new volumes of local disks, which belong to root without the pod's group."""
+    job, cluster, made = run.run.job, run.run.cluster, dict[Path, str | None]()
+    for role in run.specs if has_squashed_volume(run.run) else ():
+        if role.trains:
+            made[("scratch",)] = storage_of_scratch(job, role.pool) or made.get(("scratch",))
+            made[("checkpoint", "flush")] = storage_of_flush(job, role.pool) or made.get(("checkpoint", "flush"))
+    for path, name in made.items():
+        if name in cluster.storage and cluster.storage[name].writable_by == "kubelet":
+            message = f"{'.'.join(map(str, path))} is on volumes of {name!r}, which need an fsGroup"
+            yield SQUASH.at(run.run.source, path, f"{message} that another volume forbids; mount only one of the two")
 
 
 def check_volume(

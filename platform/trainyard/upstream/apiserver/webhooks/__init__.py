@@ -95,6 +95,7 @@ _REFUSED: dict[Key, Hooks] = {
     (_RAY, "RayJob"): (("kuberay", "kuberay:check_job"),),
     (_RAY, "RayService"): (("kuberay", "kuberay:check_service"),),
     (_RAY, "RayCronJob"): (("kuberay", "kuberay:check_cron_job"),),
+    ("batch", "CronJob"): (("kueue", "kueue.jobs:reconcile_cron_job"),),
     ("kubeflow.org", "MPIJob"): (("mpi-operator", "mpi_operator:reconcile"),),
     **dict.fromkeys(_KUBEFLOW_JOBS, (("training-operator", "training_operator:reconcile"),)),
 }

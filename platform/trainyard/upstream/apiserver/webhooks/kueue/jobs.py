@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from trainyard.base.labels import ELASTIC
 from trainyard.upstream.apiserver.core.shapes import Object, inner, number
@@ -10,6 +11,7 @@ from trainyard.upstream.apiserver.problems import Problem, Rule
 from trainyard.upstream.apiserver.webhooks import golang
 from trainyard.upstream.apiserver.webhooks.around import Review, annotations_of
 from trainyard.upstream.apiserver.webhooks.kueue import gates, labels, podsets, suspend, topology
+from trainyard.upstream.kueue.scope import JOBS
 from trainyard.upstream.workloads import carrier_of, pods_of_job
 from trainyard.upstream.workloads.integration import Integration
 
@@ -37,6 +39,19 @@ def check(review: Review) -> Iterator[Problem]:
     yield from topology.check_pod_sets(podsets.of(review.value), review, grouped=integration.grouped)
     if review.value.get("kind") == "Job":
         yield from _check_batch(review)
+
+
+def reconcile_cron_job(review: Review) -> Iterator[Problem]:
+    """Yield why Kueue refuses each Job that a CronJob makes, which then never runs."""
+    template = inner(review.value, "spec", "jobTemplate")
+    scope, metadata = review.around.scope, inner(template, "metadata")
+    if not scope.integrates(JOBS) or review.around.is_managed(review.namespace) is False:
+        return
+    own = {**metadata, "name": review.name, "namespace": review.namespace}
+    made = {"apiVersion": "batch/v1", "kind": "Job", "metadata": own, "spec": inner(template, "spec")}
+    for problem in check(replace(review, value=made, old=None, given=None)):
+        message = f"no Job of this CronJob is created: {problem.message}"
+        yield replace(problem, path=("spec", "jobTemplate", *problem.path), message=message)
 
 
 def check_create(review: Review, integration: Integration) -> Iterator[Problem]:
