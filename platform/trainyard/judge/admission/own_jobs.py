@@ -16,6 +16,7 @@ from trainyard.base.labels import QUEUE
 from trainyard.base.manifests import expand, mapping
 from trainyard.base.system.data import schemas_dir
 from trainyard.base.system.unforeseen import UNFORESEEN, judge_safely
+from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.sources import ExtraFile, Specs
 from trainyard.specs.tracked import on
 from trainyard.upstream.workloads import carrier_of
@@ -81,9 +82,9 @@ def of_cluster(specs: Specs, name: str, files: Iterable[ExtraFile]) -> Iterator[
         where = site(specs, name)
     except SpecError:
         return
-    crowd = Crowd.of(where, Queue(()))
+    crowd, cluster = Crowd.of(where, Queue(())), specs.clusters[name]
     for file in files:
-        value = with_namespace(file.source.document.value if file.source.document else None, file.folder)
+        value = with_namespace(file.source.document.value if file.source.document else None, cluster, file.folder)
         try:
             beside = [*where.classes, *of_team(specs, name, file.folder.removeprefix("teams/"))]
             yield from list(judged(file, bid(name_of(value), [value], beside, where), crowd))
@@ -118,10 +119,10 @@ def name_of(value: Object) -> str:
     return f"{value['metadata']['namespace']}/{value['metadata']['name']}"
 
 
-def with_namespace(value: Any, folder: str) -> Object:
+def with_namespace(value: Any, cluster: Cluster, folder: str) -> Object:
     """Return an object with the namespace that it gets where it is applied: in a team's folder, the team's."""
     metadata: Mapping[str, Any] = value["metadata"]
-    space = metadata.get("namespace") or folder.removeprefix("teams/")
+    space = metadata.get("namespace") or cluster.namespace_of(folder.removeprefix("teams/"))
     return {**value, "metadata": {**metadata, "namespace": space}}
 
 

@@ -26,8 +26,8 @@ def claims(cluster: Cluster, team: str) -> Iterator[Resource]:
             "additionalConfig": {"maxSize": bucket.size},
         }
         at, api = ("ceph", "objectStores", store, "buckets", name), "objectbucket.io/v1alpha1"
-        kind, called = KIND.rpartition("/")[2], claim_name(store, name)
-        yield Resource(api, kind, called, at, team, annotations=PROTECTED, fields={"spec": spec})
+        place, kind, called = cluster.namespace_of(team), KIND.rpartition("/")[2], claim_name(store, name)
+        yield Resource(api, kind, called, at, place, annotations=PROTECTED, fields={"spec": spec})
 
 
 def kinds(cluster: Cluster) -> frozenset[str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import replace
+from typing import Any
 
 from trainyard.base.documents.differences import differences
 from trainyard.base.system.repository import cluster_file
@@ -32,26 +34,55 @@ def object_effects(sides: Sides, specs: Collection[str] = ()) -> Iterator[tuple[
             continue
         old, new = before.get(place), after.get(place)
         was, is_now = (plain(side.text(path), path) if entry else None for side, entry in ((base, old), (now, new)))
-        entry = new or old
-        if entry is None:
-            continue
-        found = list(differences(was, is_now)) if old and new else []
-        done = sync(applications, cluster, folder, was, is_now)
-        yield (
-            ObjectEffect(
-                "changes" if old and new else "adds" if new else "removes",
-                cluster,
-                folder,
-                entry.ref,
-                tuple(found[:SHOWN]),
-                max(0, len(found) - SHOWN),
-                kept=done == "keep",
-                sync=done,
-                spec=entry.spec,
-                told=entry.spec in specs or cluster_file(cluster) in specs,
-            ),
-            tuple(dangers(entry.ref, was, is_now)),
-        )
+        told = specs if cluster_file(cluster) not in specs else None
+        if old is not None and new is not None and old.namespace != new.namespace:
+            gone = effect(applications, cluster, folder, (old, None), (was, None), told)
+            yield replace(gone, sync="keep", kept=True) if of_team(folder) else gone, tuple(dangers(old.ref, was, None))
+            old, was = None, None
+        if old is not None or new is not None:
+            ref = (new or old or NOTHING).ref
+            found = effect(applications, cluster, folder, (old, new), (was, is_now), told)
+            yield found, tuple(dangers(ref, was, is_now))
+
+
+NOTHING = index.Entry("", "", None, "", "")
+
+Two = tuple[index.Entry | None, index.Entry | None]
+
+
+def effect(
+    applications: Applications,
+    cluster: str,
+    folder: str,
+    entries: Two,
+    values: tuple[Any, Any],
+    specs: Collection[str] | None,
+) -> ObjectEffect:
+    """Return the effect on one object; `specs` are as above, None where the cluster's own file tells everything."""
+    (old, new), (was, is_now) = entries, values
+    entry = new or old or NOTHING
+    found = list(differences(was, is_now)) if old and new else []
+    done = sync(applications, cluster, folder, was, is_now)
+    return ObjectEffect(
+        "changes" if old and new else "adds" if new else "removes",
+        cluster,
+        folder,
+        entry.ref,
+        tuple(found[:SHOWN]),
+        max(0, len(found) - SHOWN),
+        kept=done == "keep",
+        sync=done,
+        spec=entry.spec,
+        told=specs is None or entry.spec in specs,
+    )
+
+
+def of_team(folder: str) -> bool:
+    """Whether a folder is a team's, whose project has one namespace: Argo CD leaves alone what is in another.
+
+    Source: argo-cd v3.6.1 controller/state.go IsLiveResourcePermitted.
+    """
+    return folder.startswith(("teams/", layout.RUNS))
 
 
 def objects(side: Snapshot, other: Snapshot) -> dict[tuple[str, str, str], index.Entry]:
