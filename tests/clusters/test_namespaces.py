@@ -25,7 +25,8 @@ ROOT = Path(__file__).parents[2]
 CLUSTERS = sorted(path.stem for path in (ROOT / "platform/clusters").glob("*.yaml"))
 
 NAMED = re.compile(
-    r"system:serviceaccounts?:(?P<account>[a-z0-9-]+)|\.(?P<host>[a-z0-9-]+)\.svc\b|(?:-n|--namespace) (?P<option>[a-z0-9-]+)"
+    r"system:serviceaccounts?:(?P<account>[a-z0-9-]+)|\.(?P<host>[a-z0-9-]+)\.svc\b"
+    r"|(?:-n|--namespace) (?P<option>[a-z0-9-]+)"
     r"|namespace=~?\"(?P<series>[^\"$]+)\"|/(?:ns|namespaces)/(?P<path>[a-z0-9-]+)|goog\[(?P<google>[a-z0-9-]+)/"
     r"|\bnim-(?P<nim>[a-z0-9-]+)|(?:Secret|ConfigMap|service account) `(?P<page>[a-z0-9-]+)/"
 )
