@@ -33,21 +33,32 @@ def object_effects(sides: Sides, specs: Collection[str] = ()) -> Iterator[tuple[
         if place in before and place in after and base.files.get(path) == now.files.get(path):
             continue
         old, new = before.get(place), after.get(place)
-        was, is_now = (plain(side.text(path), path) if entry else None for side, entry in ((base, old), (now, new)))
         told = specs if cluster_file(cluster) not in specs else None
-        if old is not None and new is not None and old.namespace != new.namespace:
-            gone = effect(applications, cluster, folder, (old, None), (was, None), told)
-            yield replace(gone, sync="keep", kept=True) if of_team(folder) else gone, tuple(dangers(old.ref, was, None))
-            old, was = None, None
-        if old is not None or new is not None:
-            ref = (new or old or NOTHING).ref
-            found = effect(applications, cluster, folder, (old, new), (was, is_now), told)
-            yield found, tuple(dangers(ref, was, is_now))
+        values = plain(base.text(path), path) if old else None, plain(now.text(path), path) if new else None
+        for two, (was, is_now), stays in parts((old, new), values, folder):
+            found = effect(applications, cluster, folder, two, (was, is_now), told)
+            yield (
+                replace(found, sync="keep", kept=True) if stays else found,
+                () if stays else tuple(dangers(found.object, was, is_now)),
+            )
 
 
-NOTHING = index.Entry("", "", None, "", "")
+Two = tuple[Any, Any]
+"""What there is before and after; None where it does not exist."""
 
-Two = tuple[index.Entry | None, index.Entry | None]
+
+def parts(entries: Two, values: Two, folder: str) -> Iterator[tuple[Two, Two, bool]]:
+    """Yield what happens at one file: of an object that gets another namespace, the end of one and another's beginning.
+
+    Whether it stays in the cluster is said too: a team's project has one namespace, and Argo CD leaves alone what is
+    in another (argo-cd v3.6.1 controller/state.go IsLiveResourcePermitted).
+    """
+    (old, new), (was, is_now) = entries, values
+    if old is None or new is None or old.namespace == new.namespace:
+        yield entries, values, False
+        return
+    yield (old, None), (was, None), folder.startswith(("teams/", layout.RUNS))
+    yield (None, new), (None, is_now), False
 
 
 def effect(
@@ -55,12 +66,12 @@ def effect(
     cluster: str,
     folder: str,
     entries: Two,
-    values: tuple[Any, Any],
+    values: Two,
     specs: Collection[str] | None,
 ) -> ObjectEffect:
     """Return the effect on one object; `specs` are as above, None where the cluster's own file tells everything."""
     (old, new), (was, is_now) = entries, values
-    entry = new or old or NOTHING
+    entry: index.Entry = new or old
     found = list(differences(was, is_now)) if old and new else []
     done = sync(applications, cluster, folder, was, is_now)
     return ObjectEffect(
@@ -75,14 +86,6 @@ def effect(
         spec=entry.spec,
         told=specs is None or entry.spec in specs,
     )
-
-
-def of_team(folder: str) -> bool:
-    """Whether a folder is a team's, whose project has one namespace: Argo CD leaves alone what is in another.
-
-    Source: argo-cd v3.6.1 controller/state.go IsLiveResourcePermitted.
-    """
-    return folder.startswith(("teams/", layout.RUNS))
 
 
 def objects(side: Snapshot, other: Snapshot) -> dict[tuple[str, str, str], index.Entry]:

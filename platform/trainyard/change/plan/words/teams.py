@@ -34,9 +34,7 @@ class TeamWords:
             what, reach, danger = self.words(item)
             if what and what not in seen:
                 seen.add(what)
-                yield SpecChange(
-                    self.file, (), what, reach, danger, item.way[0] in {"podSecurity", "group", "namespace"}
-                )
+                yield SpecChange(self.file, (), what, reach, danger, item.way[0] in {"podSecurity", "group"})
 
     def words(self, change: FieldChange) -> tuple[str, str, str]:
         """Return a change in words, its effect on pods, and its danger."""
