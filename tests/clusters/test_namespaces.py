@@ -58,7 +58,7 @@ def moved() -> Specs:
     """Return the repository's specs, with another namespace for each team."""
     specs = plain()
     teams = {name: team.model_copy(update={"namespace": of_namespace(name)}) for name, team in specs.teams.items()}
-    return namespaces.renamed(replace(specs, teams=teams))
+    return namespaces.know_all_teams(replace(specs, teams=teams))
 
 
 def texts_of(boards: list[Resource]) -> list[str]:

@@ -126,8 +126,8 @@ class Loading:
         self.findings += [*layout.links(self.root), *misplaced.misplaced_specs(self.root)]
         clusters, of_clusters = self.folder(CLUSTERS, "cluster", Cluster)
         teams, of_teams = self.folder(TEAMS, "team", Team)
-        clusters = {name: namespaces.named(name, cluster, teams) for name, cluster in clusters.items()}
-        of_clusters = replace(of_clusters, beside=namespaces.read_beside(of_teams))
+        clusters = {name: namespaces.know_teams(name, cluster, teams) for name, cluster in clusters.items()}
+        of_clusters = replace(of_clusters, beside=namespaces.reads_of_teams(of_teams))
         repository = self.spec(SETTINGS, "repository", Repository)
         settings = self.tracked(SETTINGS.rpartition("/")[0], ())
         folders = {"cluster": of_clusters, "team": of_teams, "repository": settings}

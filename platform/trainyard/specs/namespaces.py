@@ -22,15 +22,15 @@ SAID = "namespaces"
 """The sort of read that is what all files of a folder of teams say of namespaces."""
 
 
-def named(name: str, cluster: Cluster, teams: Mapping[str, Team]) -> Cluster:
+def know_teams(name: str, cluster: Cluster, teams: Mapping[str, Team]) -> Cluster:
     """Return a cluster that knows the namespaces of teams."""
     return cluster.with_namespaces({key: space for key, team in teams.items() if (space := team.namespace_on(name))})
 
 
-def renamed(specs: Specs) -> Specs:
+def know_all_teams(specs: Specs) -> Specs:
     """Return specs whose clusters know the namespaces of their teams, after a team or a cluster was replaced."""
     teams = {name: specs.teams[name] for name in specs.teams}
-    return replace(specs, clusters={name: named(name, specs.clusters[name], teams) for name in specs.clusters})
+    return replace(specs, clusters={name: know_teams(name, specs.clusters[name], teams) for name in specs.clusters})
 
 
 def digest(contents: Iterable[tuple[str, bytes | None]]) -> str:
@@ -61,6 +61,6 @@ def present_digest(folder: str, _: reads.Digests) -> str:
     return digest((name, files.read(Path(folder) / name)) for name in names)
 
 
-def read_beside(teams: Folder) -> tuple[tuple[reads.Read, str], ...]:
-    """Return what is read with every cluster: what the files of the teams' folder say of namespaces."""
+def reads_of_teams(teams: Folder) -> tuple[tuple[reads.Read, str], ...]:
+    """Return the read that goes with every cluster: of all files of teams, and their fields of namespaces."""
     return (((SAID, reads.absolute(teams.path)), digest(teams.contents.items())),)

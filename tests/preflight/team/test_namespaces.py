@@ -25,7 +25,7 @@ def specs_of(namespace: Any, *, vision: Any = None, **more: Any) -> Specs:
     known = {name: make_cluster(queues=QUEUES) for name in ("test", "far")}
     specs = make_specs(clusters=known, teams=teams)
     source = make_source("platform/teams/nlp.yaml", fields(TEAM, {**own, **more}))
-    return namespaces.renamed(replace(specs, sources={**specs.sources, "team/nlp": source}))
+    return namespaces.know_all_teams(replace(specs, sources={**specs.sources, "team/nlp": source}))
 
 
 CASES: dict[str, tuple[Any, str, str | None]] = {

@@ -86,7 +86,7 @@ class Origins:
         """Return a cluster, whose objects in a folder are rendered."""
 
         def render(cluster: Cluster) -> Mapping[Identity, Mapping[str, Any]]:
-            known = namespaces.named(name, cluster, self.specs.teams)
+            known = namespaces.know_teams(name, cluster, self.specs.teams)
             return self.folder(replace(self.specs, clusters={**self.specs.clusters, name: known}), name, folder)
 
         return self.varied(self.spec_value(f"cluster/{name}"), Cluster, render)
@@ -96,7 +96,7 @@ class Origins:
 
         def render(team: Team) -> Mapping[Identity, Mapping[str, Any]]:
             varied = replace(self.specs, teams={**self.specs.teams, name: team})
-            return self.folder(namespaces.renamed(varied), cluster, folder)
+            return self.folder(namespaces.know_all_teams(varied), cluster, folder)
 
         return self.varied(self.spec_value(f"team/{name}"), Team, render)
 

@@ -59,7 +59,7 @@ NAMESPACE_CHANGED = rule(
     "namespace-changed",
     "A team keeps its namespace while it has runs there.",
     "Argo CD would no longer see the old namespace: its runs train on, unseen, and their data stay behind",
-    "keep it; or retire these runs, merge and sync that, and then change it",
+    "keep the namespace; or retire these runs, merge and sync that, and then change it",
 )
 RUNTIME_CHANGED = rule(
     "runtime-changed",

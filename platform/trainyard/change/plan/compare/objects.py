@@ -35,7 +35,7 @@ def object_effects(sides: Sides, specs: Collection[str] = ()) -> Iterator[tuple[
         old, new = before.get(place), after.get(place)
         told = specs if cluster_file(cluster) not in specs else None
         values = plain(base.text(path), path) if old else None, plain(now.text(path), path) if new else None
-        for two, (was, is_now), stays in parts((old, new), values, folder):
+        for two, (was, is_now), stays in split((old, new), values, folder):
             found = effect(applications, cluster, folder, two, (was, is_now), told)
             yield (
                 replace(found, sync="keep", kept=True) if stays else found,
@@ -47,8 +47,8 @@ Two = tuple[Any, Any]
 """What there is before and after; None where it does not exist."""
 
 
-def parts(entries: Two, values: Two, folder: str) -> Iterator[tuple[Two, Two, bool]]:
-    """Yield what happens at one file: of an object that gets another namespace, the end of one and another's beginning.
+def split(entries: Two, values: Two, folder: str) -> Iterator[tuple[Two, Two, bool]]:
+    """Yield the object of one file before and after; one that gets another namespace ends, and another begins.
 
     Whether it stays in the cluster is said too: a team's project has one namespace, and Argo CD leaves alone what is
     in another (argo-cd v3.6.1 controller/state.go IsLiveResourcePermitted).
