@@ -26,7 +26,7 @@ class Keda(Operator):
         listed = [name.strip() for name in str(watched or "").split(",") if name.strip()]
         left = [space for space in spaces if space not in listed] if listed else []
         if left:
-            message = f"watchNamespace leaves out {left[0]!r}, so KEDA scales nothing there; add it"
+            message = f"watchNamespace leaves out {left[0]!r}, so KEDA scales nothing of that team; add it"
             yield Conflict("watchNamespace", message, f"{CHART}/manager/deployment.yaml", breaks=False)
         why = "then HorizontalPodAutoscalers of KEDA get no metrics; remove it"
         yield from if_false(site, {"metricsServer.enabled": why}, f"{CHART}/metrics-server/apiservice.yaml")

@@ -24,7 +24,7 @@ class KubeRay(Operator):
             return
         left = [space for space in spaces if space not in watched]
         if left:
-            message = f"watchNamespace leaves out {left[0]!r}, so Ray clusters there get no pods; add it"
+            message = f"watchNamespace leaves out {left[0]!r}, so Ray clusters of that team get no pods; add it"
             yield Conflict("watchNamespace", message, CHART)
 
 

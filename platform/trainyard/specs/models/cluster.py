@@ -314,7 +314,8 @@ class Cluster(Spec):
 
     def with_namespaces(self, found: Mapping[str, str]) -> Self:
         """Return the cluster with the namespaces of teams, by team; those with their team's name need not be said."""
-        others = {team: space for team, space in found.items() if space != team and team in self.teams()}
+        there = {*self.teams()} if found else frozenset()
+        others = {team: space for team, space in found.items() if space != team and team in there}
         if others == self._namespaces:
             return self
         other = self.model_copy()
