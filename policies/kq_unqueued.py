@@ -53,8 +53,13 @@ def check(world: World) -> Iterator[Problem]:
 
 def check_services(world: World) -> Iterator[Problem]:
     """Look at services of NVIDIA NIM, whose pods Kueue does not count; quotas leave room for those of field `nim`."""
-    nim = world.inventory.nim if world.inventory else None
-    ours = {(f"nim-{said.team}", name) for name, said in nim.services.items()} if nim else set()
+    cluster = world.inventory
+    nim = cluster.nim if cluster else None
+    ours = (
+        {(f"nim-{cluster.namespace_of(said.team)}", name) for name, said in nim.services.items()}
+        if cluster and nim
+        else set()
+    )
     for kind, pattern in (("NIMService", ("spec",)), ("NIMPipeline", ("spec", "services", "*", "spec"))):
         for service in world.of(kind, group="apps.nvidia.com"):
             if (service.namespace, service.name) not in ours:

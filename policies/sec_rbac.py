@@ -30,11 +30,13 @@ LIMITS = {
     "networking.k8s.io": ("networkpolicies",),
     "k8s.cni.cncf.io": ("network-attachment-definitions",),
 }
+TENANCY = {"": ("namespaces",)}
+"""A Role may let its team write the Namespace that it is in, whose labels and annotations say what the team may do."""
 
 
 def check(world: World) -> Iterator[Problem]:
     """Look at roles that a team's namespace has, and binds to people or to accounts of its own."""
-    teams = set(world.inventory.teams()) if world.inventory is not None else set()
+    teams = set(world.inventory.namespaces()) if world.inventory is not None else set()
     bindings = [item for item in world.of("RoleBinding", group=GROUP) if item.namespace in teams and of_team(item)]
     bound = {(item.namespace, item.text("roleRef", "kind"), item.text("roleRef", "name")) for item in bindings}
     for role in world.of("Role", group=GROUP):
@@ -62,7 +64,12 @@ def excess(place: Place, rule: Mapping[str, Any]) -> Iterator[Problem]:
         message = "the team may write everything in its namespace, its limits too; name resources"
         yield Problem(place, message, severity=Severity.ERROR)
         return
-    for known, what, weight in ((QUOTA, "quota", Severity.ERROR), (LIMITS, "rights", Severity.WARNING)):
+    weights = (
+        (TENANCY, "rights", Severity.ERROR),
+        (QUOTA, "quota", Severity.ERROR),
+        (LIMITS, "rights", Severity.WARNING),
+    )
+    for known, what, weight in weights:
         for group, limiting in known.items():
             wanted = verbs & (WRITING | WIDENING if group == GROUP else WRITING)
             found = next((name for name in limiting if name in resources or "*" in resources), None)

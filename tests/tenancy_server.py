@@ -30,6 +30,12 @@ BESIDE = f"{SPACE}-beside"
 RAILS = f"{SPACE}-rails"
 """One whose pods may name networks of virtual functions."""
 
+NAMED_SPACE = f"{SPACE}-named"
+"""One of team `nlp`, whose name it does not have."""
+
+LABELLED = [("nlp", False), (NAMED_SPACE, True), ("ads", True)]
+"""Teams that a run in that namespace may say it is of, and whether it is refused."""
+
 RBAC = "rbac.authorization.k8s.io"
 WRITER = "bob"
 """Somebody who may write whatever there is in the namespaces, as no team's Role lets its people do."""
@@ -90,9 +96,17 @@ def head(api_version: str, kind: str, name: str, **more: Any) -> Object:
     return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, **more}
 
 
-def space(name: str, allowed: Allowance) -> Object:
-    """Return a namespace with what runs in it may use."""
-    labels = {"trainyard.dev/team": name}
+def in_space(value: Mapping[str, Any], name: str, team: str) -> Object:
+    """Return an object of a run in a namespace, which says of all its parts that they are of a team."""
+    found: Object = json.loads(
+        json.dumps(value).replace('"trainyard.dev/team": "nlp"', f'"trainyard.dev/team": "{team}"')
+    )
+    return {**found, "metadata": {**found["metadata"], "namespace": name}}
+
+
+def space(name: str, allowed: Allowance, team: str = "") -> Object:
+    """Return a namespace with what runs in it may use; by default it has its team's name."""
+    labels = {"trainyard.dev/team": team or name}
     return head("v1", "Namespace", name) | {
         "metadata": {"name": name, "annotations": allowed.annotations(), "labels": labels}
     }
@@ -122,7 +136,8 @@ def around() -> Iterator[Object]:
     yield space(DIRECT, replace(with_daemon("gpudirect-tcpxo")[2], kinds=everything().kinds))
     yield space(BESIDE, may("gpudirect-tcpxo", "restricted"))
     yield space(RAILS, on_rails()[1])
-    for right in (*rights(make_cluster(), "nlp", make_team()), affinity("nlp")):
+    yield space(NAMED_SPACE, everything(), "nlp")
+    for right in (*rights(make_cluster(), "nlp", make_team()), affinity(make_cluster(), "nlp")):
         yield here(right.value())
     yield bound("writers", "admin", {"kind": "User", "name": WRITER})
     shells = {**bound("shells", "admin", {"kind": "User", "name": WRITER})}
@@ -132,6 +147,8 @@ def around() -> Iterator[Object]:
     yield head(f"{RBAC}/v1", "ClusterRoleBinding", SPACE, roleRef=role, subjects=[account])
     yield from held("test", Cluster.model_validate(EVERYTHING), "line", SPACE)
     yield from held("test", with_daemon("gpudirect-tcpxo")[0], "direct", DIRECT, BESIDE, RAILS)
+    other = Cluster.model_validate(EVERYTHING).with_namespaces({"nlp": NAMED_SPACE})
+    yield from held("test", other, "named", NAMED_SPACE)
     names = ["cpu", "memory", "ephemeral-storage", "nvidia.com/gpu"]
     quota = {"name": SPACE, "resources": [{"name": name, "nominalQuota": "1000000Gi"} for name in names]}
     group = {"coveredResources": names, "flavors": [quota]}

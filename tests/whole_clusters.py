@@ -131,28 +131,34 @@ class Whole:
         """Commit one more object beside the runs of each team; return the teams."""
         teams = [folder.name for folder in sorted((self.tree / "runs").iterdir()) if folder.is_dir()]
         for team in teams:
-            metadata = {"name": LATER, "namespace": team}
+            metadata = {"name": LATER, "namespace": self.namespace_of(team)}
             value = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"later": "yes"}}
             (self.tree / f"runs/{team}/configmap.{LATER}.yaml").write_text(dump(value))
         repository.commit("Add something to the runs of all teams")
         return teams
 
+    def namespace_of(self, team: str) -> str:
+        """Return the namespace of a team, as its tree makes it."""
+        (file,) = (self.tree / f"teams/{team}").glob("namespace.*.yaml")
+        return file.name.split(".")[1]
+
     def has_added(self, team: str) -> bool:
         """Whether that object is there."""
-        return LATER in {item.metadata.name for item in self.core.list_namespaced_config_map(team).items}
+        there = self.core.list_namespaced_config_map(self.namespace_of(team)).items
+        return LATER in {item.metadata.name for item in there}
 
     def end_pods(self, team: str) -> None:
         """Let the programs of all running pods of a team end with 0."""
         from kubernetes.client import ApiException
 
         ended = {"ready": False, "restartCount": 0, "state": {"terminated": {"exitCode": 0, "reason": "Completed"}}}
-        for pod in self.core.list_namespaced_pod(team).items:
+        for pod in self.core.list_namespaced_pod(self.namespace_of(team)).items:
             if pod.status.phase == "Running":
                 programs = pod.spec.containers
                 statuses = [{"name": one.name, "image": one.image, "imageID": "", **ended} for one in programs]
                 body = {"status": {"phase": "Succeeded", "containerStatuses": statuses}}
                 with suppress(ApiException):  # it has gone meanwhile
-                    self.core.patch_namespaced_pod_status(pod.metadata.name, team, body)
+                    self.core.patch_namespaced_pod_status(pod.metadata.name, pod.metadata.namespace, body)
 
     def applications(self) -> list[Path]:
         """Return the files of its Applications."""

@@ -279,7 +279,7 @@ def of_run(folder: Path, bid: Bidder) -> Iterator[Object]:
     """Yield the objects of a run as its tree has them, those that start last; what drivers make of them among them."""
     owners = {(owner["kind"], owner["metadata"]["name"]) for owner in bid.owners}
     run = next(name for _, name in owners)
-    there = of_folder(folder, folder / "runs" / namespace_of(bid) / run)
+    there = of_folder(folder, folder / "runs" / bid.name.partition("/")[0] / run)
     for item in sorted(there, key=lambda one: (one["kind"], one["metadata"]["name"]) in owners):
         yield channel(item) if item["kind"] == "ComputeDomain" else item
 
@@ -291,7 +291,7 @@ def of_folder(root: Path, folder: Path) -> list[Object]:
 
 def namespace_of(bid: Bidder) -> str:
     """Return the namespace of a job."""
-    return bid.name.partition("/")[0]
+    return str(next(iter(bid.owners))["metadata"]["namespace"])
 
 
 def name_of(bid: Bidder) -> str:

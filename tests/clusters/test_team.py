@@ -341,7 +341,7 @@ def test_a_network_names_the_device_that_pods_request():
 
 def test_the_permanent_object_never_changes(golden):
     """A byte of it that changed would be the first change in every run folder at once."""
-    value = chart.permanent("nlp")
+    value = chart.permanent(make_cluster(), "nlp")
     parts = (value.api_version, value.kind, value.namespace, value.name, value.labels, value.annotations, value.fields)
     golden("golden/permanent.txt", "\n".join(map(str, parts)) + "\n")
 

@@ -24,6 +24,8 @@ from tenancy_server import (
     ARGOCD,
     BESIDE,
     DIRECT,
+    LABELLED,
+    NAMED_SPACE,
     RAILS,
     SPACE,
     WRITER,
@@ -32,6 +34,7 @@ from tenancy_server import (
     around,
     here,
     holds,
+    in_space,
     tree_around,
 )
 from tenants import on_fabric, rendered, target, with_daemon, with_metadata
@@ -61,7 +64,7 @@ def admin() -> Iterator[Somebody]:
         assert code in {200, 201, 409}, said
     wrong = rendered("Job", {"object": "Pod", "merge": PODS["processes of the node"].merge})[0]
     end = time.monotonic() + UNTIL
-    for place in (SPACE, DIRECT, BESIDE, RAILS):
+    for place in (SPACE, DIRECT, BESIDE, RAILS, NAMED_SPACE):
         while "(run/tenant-" not in Somebody(ARGOCD).create(here(wrong, place), dryRun="All")[1]:
             assert time.monotonic() < end, "policies are not in effect"
             time.sleep(1)
@@ -198,6 +201,23 @@ def test_workloads_within_the_lines_are_admitted(argocd: Somebody, case: str) ->
     assert "tenant-" not in said, said
 
 
+@pytest.mark.parametrize(("team", "wrong"), LABELLED)
+def test_a_label_of_the_namespace_says_whose_it_is(argocd: Somebody, team: str, wrong: bool) -> None:
+    """Where teams have other namespaces, a run's team is that of the label, and not the namespace's name."""
+    values = [in_space(value, NAMED_SPACE, team) for value in rendered("JobSet")]
+    said = [argocd.create(value, dryRun="All") for value in values]
+    assert any(holds(*one) for one in said) == wrong, said
+    assert wrong or all(code == 201 for code, _ in said), said
+
+
+def test_no_team_writes_the_label_of_its_namespace(admin: Somebody, person: Somebody) -> None:
+    """Neither the team's role nor Kubernetes' own role for whoever runs a namespace lets them change it."""
+    for somebody in (person, Somebody(WRITER)):
+        body = {"metadata": {"labels": {"trainyard.dev/team": "ads"}}}
+        code, said = somebody.ask("PATCH", f"/api/v1/namespaces/{SPACE}", body)
+        assert code == 403, said
+
+
 @pytest.mark.parametrize("case", SERVICE)
 def test_services_are_headless(argocd: Somebody, person: Somebody, case: str) -> None:
     """No Service of a run takes an address."""
@@ -285,6 +305,7 @@ def test_every_run_of_the_tree_is_admitted(argocd: Somebody, admin: Somebody, cl
         (document,) = load(path.read_bytes(), file=path.name)[0]
         team = path.parts[-3]
         value = json.loads(json.dumps(document.value).replace(f'"{team}"', f'"{SPACE}-{team}"'))
+        value["metadata"]["namespace"] = f"{SPACE}-{team}"
         _, said = argocd.create(value, dryRun="All")
         wrong += [f"{path.name}: {said}"] if "tenant-" in said else []
         count += 1

@@ -46,13 +46,15 @@ Change = Callable[[Path], None]
 
 
 def fleet(root: Path) -> Path:
-    """Write the repository: two clusters, two teams, five jobs, small files, objects and policies of its own."""
+    """Write the repository: two clusters, two teams, six jobs, small files, objects and policies of its own."""
     queue = CLUSTER["queues"]["research"]
-    cluster = {**CLUSTER, "queues": {"research": {**queue, "teams": ["nlp", "vision"]}}}
+    cidrs = {"pods": "10.0.0.0/14", "services": "10.4.0.0/16"}
+    cluster = {**CLUSTER, "cidrs": cidrs, "queues": {"research": {**queue, "teams": ["nlp", "vision"]}}}
     other = {**cluster, "argocd": {**CLUSTER["argocd"], "destination": {"name": "eu"}}}
     small = {"files": [{"source": "config/a.yaml", "mountPath": "/etc/a"}]}
     jobs = {
         "nlp/plain": {**JOB, "nodes": 1},
+        "nlp/asks": {**JOB, "nodes": 1, "env": {"SERVER": "http://db.ml-vision.svc:80"}},
         "nlp/small": {**JOB, "nodes": 1, **small},
         "nlp/claims": {**JOB, "nodes": 1, "volumes": [VOLUME]},
         "nlp/away": {**JOB, "nodes": 1, "cluster": "eu", "waive": {"own-vap": "it is so"}},
@@ -134,6 +136,7 @@ CHANGES |= {
     "a team's group": edit("platform/teams/nlp.yaml", "nlp-people", "others"),
     "a team's volumes": edit("platform/teams/nlp.yaml", "size: 1Ti", "size: 2Ti"),
     "a team's volume that a job names": edit("platform/teams/nlp.yaml", "checkpoints:", "scratch:"),
+    "the namespace of another team": edit("platform/teams/vision.yaml", "group:", "namespace: ml-vision\ngroup:"),
     "a team that is broken": edit("platform/teams/vision.yaml", "group:", "grup:"),
     "a team that is removed": remove("platform/teams/vision.yaml"),
     "a team that is new": write("platform/teams/new.yaml", "group: new\n"),

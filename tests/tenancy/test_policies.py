@@ -8,18 +8,30 @@ from typing import Any
 import pytest
 
 from fabric_crossings import FABRIC, PATCHED
+from make import make_repository
 from object_crossings import LARGE, OBJECTS, RIGHT, RIGHT_WORKLOADS, SERVICE, WORKLOADS
 from pod_crossings import PODS
 from shipped import ARGOCD, CLUSTER, Objects, decided, refused, shipped
+from tenancy_server import in_space
 from tenant_crossings import SIDE
-from tenants import FABRICS, everything, found, on_fabric, rendered, target, with_daemon, with_metadata
+from tenants import FABRICS, TEAM, everything, found, on_fabric, rendered, target, with_daemon, with_metadata
 from trainyard.render.kinds import kinds
-from trainyard.render.tenancy.policies import LISTS, NAMES, policies
+from trainyard.render.tenancy import breaches
+from trainyard.render.tenancy.allowance import of
+from trainyard.render.tenancy.policies import LISTS, NAMES, binding, policies
 from trainyard.upstream.apiserver.admission import policies as engine
 from trainyard.upstream.apiserver.admission.policies import Request, Surroundings
 from trainyard.upstream.apiserver.admission.policies.request import guess_of
 
 KINDS = sorted(kinds())
+
+LABEL = "trainyard.dev/team"
+WHOSE: dict[str, tuple[dict[str, str], str, bool]] = {
+    "the team's own run": ({LABEL: "nlp"}, "nlp", False),
+    "a run that has the namespace's name": ({LABEL: "nlp"}, "ml-nlp", True),
+    "a run of another team": ({LABEL: "nlp"}, "ads", True),
+    "a namespace without the label": ({}, "nlp", True),
+}
 
 
 def test_every_expression_compiles() -> None:
@@ -214,6 +226,27 @@ def test_an_update_adds_no_finalizer_and_keeps_those_of_controllers() -> None:
     for old, count in ((held, 0), (value, 1)):
         request = Request(resource, held, old, "UPDATE", user=ARGOCD)
         assert len(list(engine.judge(shipped(), request, around))) == count
+
+
+@pytest.mark.parametrize(("labels", "team", "wrong"), WHOSE.values(), ids=WHOSE)
+def test_a_label_says_whose_a_namespace_with_another_name_is(labels, team, wrong) -> None:
+    """Policies compare a run's team with the label; the check of rendered objects says the same."""
+    cluster = CLUSTER.with_namespaces({"nlp": "ml-nlp"})
+    allowed = of(make_repository(), "test", cluster, "nlp", TEAM)
+    space = {"metadata": {"name": "ml-nlp", "labels": labels, "annotations": allowed.annotations()}}
+    loaded = [
+        (
+            engine.load({"metadata": {"name": name}, "spec": spec}, minor=35),
+            (engine.load_binding({"metadata": {"name": name}, "spec": binding(name, cluster)}),),
+        )
+        for name, spec in policies("test", cluster)
+    ]
+    values = [in_space(value, "ml-nlp", team) for value in rendered("JobSet")]
+    asked = [Request(guess_of(value["apiVersion"], value["kind"]), value, user=ARGOCD) for value in values]
+    around = Surroundings({"ml-nlp": space}, complete=True)
+    assert any(list(engine.judge(tuple(loaded), request, around)) for request in asked) == wrong
+    if labels:
+        assert any(list(breaches(value, allowed, run=values[0]["metadata"]["name"])) for value in values) == wrong
 
 
 def test_what_kueue_patches_stays_through_an_update() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -16,6 +16,7 @@ from trainyard.base.system import files, memory, progress, reads
 from trainyard.base.system.accepted import accepted_text
 from trainyard.base.system.repository import CLUSTERS, EXTRA, JOBS, SETTINGS, TEAMS, is_repository, team_file
 from trainyard.base.system.trust import IDLE, checkout
+from trainyard.specs import namespaces
 from trainyard.specs.models.base import Spec
 from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.models.repository import Repository
@@ -125,6 +126,8 @@ class Loading:
         self.findings += [*layout.links(self.root), *misplaced.misplaced_specs(self.root)]
         clusters, of_clusters = self.folder(CLUSTERS, "cluster", Cluster)
         teams, of_teams = self.folder(TEAMS, "team", Team)
+        clusters = {name: namespaces.know_teams(name, cluster, teams) for name, cluster in clusters.items()}
+        of_clusters = replace(of_clusters, beside=namespaces.reads_of_teams(of_teams))
         repository = self.spec(SETTINGS, "repository", Repository)
         settings = self.tracked(SETTINGS.rpartition("/")[0], ())
         folders = {"cluster": of_clusters, "team": of_teams, "repository": settings}

@@ -64,8 +64,8 @@ class Run:
 
     @property
     def namespace(self) -> str:
-        """The team's namespace."""
-        return self.team_name
+        """The team's namespace on the cluster."""
+        return self.cluster.namespace_of(self.team_name)
 
     @property
     def pools(self) -> tuple[str, ...]:

@@ -35,6 +35,8 @@ class Folder:
     contents: Mapping[str, bytes | None] = field(default_factory=dict)
     below: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Files that say a part of a file: those of a cluster's bases."""
+    beside: tuple[tuple[reads.Read, str], ...] = ()
+    """What else was read for every file of the folder, with its digest: what teams say of namespaces."""
     _known: dict[str, tuple[reads.Digests, str, str]] = field(default_factory=dict)
     """Paths and digests of files that were looked at: in a fleet a cluster's file is looked at by each team's check."""
 
@@ -50,6 +52,8 @@ class Folder:
                 digest = reads.ABSENT if content is None else digests.name_content(content)
                 self._known[other] = known = digests, reads.absolute(self.path / other), digest
             reads.note(sort if other == name else reads.FILE, *known[1:])
+        for (what, of), digest in self.beside if sort == reads.FILE else ():
+            reads.note(what, of, digest)
 
     def note_others(self, name: str) -> None:
         """Write down which files there are where one is missing: another may be it under a wrong name."""

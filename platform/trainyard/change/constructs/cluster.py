@@ -181,9 +181,9 @@ class TeamSpace(Objects):
 class TeamRuns(Objects):
     """The one object beside a team's runs, which keeps their folder and its Application alive."""
 
-    def __init__(self, scope: Construct, id_: str, *, team_name: str) -> None:
+    def __init__(self, scope: Construct, id_: str, *, space: Space) -> None:
         super().__init__(scope, id_)
-        self.put([_team.permanent(team_name)])
+        self.put([_team.permanent(space.site.cluster, space.name)])
 
 
 class ArgoCd(Objects):

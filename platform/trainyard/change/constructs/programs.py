@@ -24,6 +24,11 @@ class Here:
     """The team, for a program below `teams/`."""
     team: Team | None = None
 
+    @property
+    def namespace(self) -> str | None:
+        """The team's namespace on the cluster, for a program below `teams/`."""
+        return None if self.team_name is None else self.spec.namespace_of(self.team_name)
+
 
 class Added(cdk8s.Chart):
     """What a program adds to one folder; names are what it says, without a hash."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from typing import NamedTuple
 
 from trainyard.base.documents import load
 from trainyard.base.findings import Finding, Location
 from trainyard.base.manifests import value_at
 from trainyard.base.pools import Selectors
+from trainyard.change.synth.moved_teams import moved_teams, namespace_of
 from trainyard.change.synth.write import Tree
 from trainyard.render.tree import index, layout
 from trainyard.render.tree.references import CLUSTER_WIDE, KINDS, Reference, references
@@ -41,21 +43,25 @@ def check(
 ) -> Iterator[Finding]:
     """Yield a finding for each queue, pool, volume, network or runtime that is gone while a frozen run needs it.
 
+    A team with runs that gets another namespace is one finding, whatever its runs need there.
     Of runtimes, which a run reads as it goes, those that are other than they were too. `locate` says where in the specs
     an entry of the base's index came from.
     """
-    changed = altered_runtimes(base, tree)
+    changed, moved = altered_runtimes(base, tree), moved_teams(base, tree)
+    yield from (team.finding(locate) for team in moved.values())
+    spaces = cache(partial(namespace_of, base))
     for cluster in sorted({entry.cluster for entry in frozen}):
         missing = removed_targets(base, tree, cluster)
         other = changed.get(cluster, {})
         users: dict[Target, list[str]] = defaultdict(list)
         for entry, needs in (
-            needed_references(base, [one_entry for one_entry in frozen if one_entry.cluster == cluster])
+            needed_references(base, [one for one in frozen if one.cluster == cluster and one.key[:2] not in moved])
             if missing or other
             else ()
         ):
+            place = spaces(entry.cluster, entry.team)
             for what, name in needs:
-                own, shared = Target(what, entry.team, name), Target(what, "", name)
+                own, shared = Target(what, place, name), Target(what, "", name)
                 if target := next((one for one in (own, shared) if one in missing or one in other), None):
                     users[target].append(entry.run)
         for target, runs in sorted(users.items()):

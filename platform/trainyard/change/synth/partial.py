@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 
 from trainyard.base.findings import Finding
 from trainyard.change.synth.incremental import Synthesis, left_on_disk
@@ -11,10 +12,16 @@ from trainyard.change.synth.reading import Reading
 from trainyard.change.synth.weigh import Decided, without_errors
 from trainyard.change.synth.write import Tree
 from trainyard.judge.checks.left_out import JudgedSpecs, LeftOut
-from trainyard.render.tree.rules import STALE, UNKNOWN
+from trainyard.render.tree import layout
+from trainyard.render.tree.rules import NAMESPACE_CHANGED, STALE, UNKNOWN
 
 FOLLOWS = frozenset({STALE.id, UNKNOWN.id})
 """Rules of what goes without saying while nothing can be written: that the tree is not as a synth would write it."""
+
+
+def team_of(file: str) -> str:
+    """Return the team that a file of teams is about."""
+    return PurePosixPath(file).stem
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +55,11 @@ def judged(decided: Decided, made: Synthesis) -> Judged:
     left = left_on_disk(reading.start.disk, without)
     tree = replace(made.tree, known={**left, **made.tree.known}) if left else made.tree
     rendered = made.tree.texts.keys() | made.tree.kept.keys()
-    context = {*(left.keys() - rendered), *filter(without.is_quiet, tree.snapshot.files)}
+    moved = {
+        team_of(finding.location.file) for finding in made.decision.findings if finding.rule == NAMESPACE_CHANGED.id
+    }
+    stay = {path for path in tree.snapshot.files if (run := layout.run_of(path)) and layout.job_of_run(run)[0] in moved}
+    context = {*(left.keys() - rendered), *filter(without.is_quiet, tree.snapshot.files), *stay}
     return Judged(reading, decided.findings, tree, without, frozenset(context), decided.readable)
 
 

@@ -61,13 +61,15 @@ def side_of(git: Git, base: Snapshot, name: str, memory: Memory) -> Side | None:
 
     Runtimes are left out: Workloads are made of them, and Kueue reads no others.
     """
-    from trainyard.base.system.repository import cluster_file
     from trainyard.change.plan.decide.workloads import bids, model, site
     from trainyard.judge.admission.changes import Side
     from trainyard.judge.admission.site import RUNTIMES
 
-    found = git.object_id(base.commit or "", cluster_file(name))
-    where = site(base, name, model(next(git.read([found])), name), memory) if found else None
+    def content(file: str) -> bytes | None:
+        found = git.object_id(base.commit or "", file)
+        return next(git.read([found])) if found else None
+
+    where = site(base, name, model(content, name), memory)
     if where is None:
         return None
     read = [value for value in where.objects if value["kind"] not in RUNTIMES]

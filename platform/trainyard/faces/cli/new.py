@@ -102,7 +102,9 @@ def job(
 @app.command("team")
 def team(
     name: str | None = typer.Argument(
-        None, metavar="NAME", help="Name of the team, which is also its folder below jobs/ and its namespace."
+        None,
+        metavar="NAME",
+        help="Name of the team, which is also its folder below jobs/, and its namespace unless its file names one.",
     ),
     group: str | None = typer.Option(None, help="Group of its members, as the identity provider names it."),
     queues: str | None = typer.Option(

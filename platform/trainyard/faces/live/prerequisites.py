@@ -63,9 +63,9 @@ def compare(specs: Specs, cluster: str, server: Readable) -> list[Row]:
 
 def named_by_jobs(specs: Specs, cluster: str) -> frozenset[str]:
     """Return the paths of the Secrets and ConfigMaps that jobs of a cluster name."""
-    plurals = {"secret": "secrets", "config map": "configmaps"}
+    plurals, described = {"secret": "secrets", "config map": "configmaps"}, specs.clusters[cluster]
     return frozenset(
-        f"/api/v1/namespaces/{file.team}/{plurals[what]}/{name}"
+        f"/api/v1/namespaces/{described.namespace_of(file.team)}/{plurals[what]}/{name}"
         for file in specs.jobs
         if file.job.cluster == cluster and not file.job.retired
         for what, name, _ in named_objects(file.job)

@@ -16,6 +16,7 @@ from trainyard.base.labels import QUEUE
 from trainyard.base.manifests import expand, mapping
 from trainyard.base.system.data import schemas_dir
 from trainyard.base.system.unforeseen import UNFORESEEN, judge_safely
+from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.sources import ExtraFile, Specs
 from trainyard.specs.tracked import on
 from trainyard.upstream.kueue.requests.jobs.groups import group_of
@@ -111,10 +112,10 @@ def of_cluster(specs: Specs, name: str, files: Iterable[ExtraFile]) -> Iterator[
         where = site(specs, name)
     except SpecError:
         return
-    crowd, every = Crowd.of(where, Queue(())), list(files)
-    pods = [value for file in every if is_pod(value := with_namespace(job_of(file), file.folder))]
+    crowd, every, cluster = Crowd.of(where, Queue(())), list(files), specs.clusters[name]
+    pods = [value for file in every if is_pod(value := with_namespace(job_of(file), cluster, file.folder))]
     for file in heads(every):
-        value = with_namespace(job_of(file), file.folder)
+        value = with_namespace(job_of(file), cluster, file.folder)
         others = [pod for pod in pods if group_of(pod) and pod["metadata"]["name"] != value["metadata"]["name"]]
         try:
             beside = [*where.classes, *of_team(specs, name, file.folder.removeprefix("teams/")), *others]
@@ -150,10 +151,10 @@ def name_of(value: Object) -> str:
     return f"{value['metadata']['namespace']}/{value['metadata']['name']}"
 
 
-def with_namespace(value: Any, folder: str) -> Object:
+def with_namespace(value: Any, cluster: Cluster, folder: str) -> Object:
     """Return an object with the namespace that it gets where it is applied: in a team's folder, the team's."""
     metadata: Mapping[str, Any] = value["metadata"]
-    space = metadata.get("namespace") or folder.removeprefix("teams/")
+    space = metadata.get("namespace") or cluster.namespace_of(folder.removeprefix("teams/"))
     return {**value, "metadata": {**metadata, "namespace": space}}
 
 

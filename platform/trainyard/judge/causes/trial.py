@@ -15,6 +15,7 @@ from trainyard.base.system.data import schemas_dir
 from trainyard.base.system.repository import SETTINGS, cluster_file, team_file
 from trainyard.judge import preflight
 from trainyard.judge.preflight import Waivers
+from trainyard.specs import namespaces
 from trainyard.specs.load import Loaded
 from trainyard.specs.models.base import Spec
 from trainyard.specs.models.cluster import Cluster
@@ -66,10 +67,11 @@ def with_spec(loaded: Loaded, kind: str, name: str, spec: Any, *, former: str = 
     if f"{kind}/{name}" not in sources:
         sources[f"{kind}/{name}"] = sources.get(f"{kind}/{former}", Source(file_of(f"{kind}/{name}")))
     if kind == "cluster":
+        spec = namespaces.know_teams(name, spec, specs.teams)
         clusters = {key: item for key, item in specs.clusters.items() if key != former} | {name: spec}
         return replace(loaded, specs=replace(specs, clusters=clusters, sources=sources))
     teams = {key: item for key, item in specs.teams.items() if key != former} | {name: spec}
-    return replace(loaded, specs=replace(specs, teams=teams, sources=sources))
+    return replace(loaded, specs=namespaces.know_all_teams(replace(specs, teams=teams, sources=sources)))
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from trainyard.render import clusters
 from trainyard.render.kinds import resolve
 from trainyard.render.tree import layout
 from trainyard.render.tree.index import Entry
-from trainyard.specs import Cluster, Team
+from trainyard.specs import Cluster, Team, namespaces
 from trainyard.specs.load import read_repository
 from trainyard.specs.sources import JobFile, Specs
 
@@ -86,7 +86,8 @@ class Origins:
         """Return a cluster, whose objects in a folder are rendered."""
 
         def render(cluster: Cluster) -> Mapping[Identity, Mapping[str, Any]]:
-            return self.folder(replace(self.specs, clusters={**self.specs.clusters, name: cluster}), name, folder)
+            known = namespaces.know_teams(name, cluster, self.specs.teams)
+            return self.folder(replace(self.specs, clusters={**self.specs.clusters, name: known}), name, folder)
 
         return self.varied(self.spec_value(f"cluster/{name}"), Cluster, render)
 
@@ -94,7 +95,8 @@ class Origins:
         """Return a team, whose objects in a folder are rendered."""
 
         def render(team: Team) -> Mapping[Identity, Mapping[str, Any]]:
-            return self.folder(replace(self.specs, teams={**self.specs.teams, name: team}), cluster, folder)
+            varied = replace(self.specs, teams={**self.specs.teams, name: team})
+            return self.folder(namespaces.know_all_teams(varied), cluster, folder)
 
         return self.varied(self.spec_value(f"team/{name}"), Team, render)
 

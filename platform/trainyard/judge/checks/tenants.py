@@ -28,7 +28,7 @@ def check(specs: Specs, cluster: str, manifests: Iterable[Manifest]) -> Iterator
         if team not in allowed:
             allowed[team] = of_team(specs, cluster, team)
         run, inside, _ = rest.partition("/")
-        if not inside and manifest.value == permanent(team).value():
+        if not inside and manifest.value == permanent(specs.clusters[cluster], team).value():
             continue
         for breach in breaches(manifest.value, allowed[team], run=run if inside else ""):
             yield manifest.finding(RULES[breach.subject], breach.path, breach.message)

@@ -81,7 +81,8 @@ def run_of(specs: Specs, file: JobFile) -> Run | None:
 def runtimes(specs: Specs, file: JobFile) -> dict[str, Mapping[str, Any]]:
     """Return by name the runtimes of a job's cluster and its team; the team's own go before."""
     there = [(identity_of(runtime), runtime) for runtime in of_team(specs, file.job.cluster, file.team)]
-    return {identity.name: runtime for identity, runtime in there if may_name(identity, file.team)}
+    place = specs.clusters[file.job.cluster].namespace_of(file.team)
+    return {identity.name: runtime for identity, runtime in there if may_name(identity, place)}
 
 
 def is_known(run: Run) -> bool:

@@ -92,7 +92,7 @@ def parts(
         if name in specs.teams:
             own = of_team(specs, cluster_name, name)
             yield f"teams/{name}", team.resources(cluster_name, cluster, name, specs.teams[name], specs.repository, own)
-            yield f"runs/{name}", [team.permanent(name)]
+            yield f"runs/{name}", [team.permanent(cluster, name)]
 
 
 def node_files(cluster: Cluster) -> dict[str, list[PlainFile]]:

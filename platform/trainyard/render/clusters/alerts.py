@@ -38,7 +38,7 @@ def of_cluster(cluster: Cluster, monitoring: Monitoring) -> dict[str, list[dict[
     found = {}
     for name, group in groups().items():
         rules = [
-            rule_object(rule, values)
+            rule_object(cluster, rule, values)
             for rule in group.rules
             if applies(cluster, rule, there, series) and rule.alert not in monitoring.alerts.disabled
         ]
@@ -76,7 +76,7 @@ def is_there(expression: str, there: frozenset[str], series: frozenset[str]) -> 
     return exporters_of(expression) <= there and used <= series
 
 
-def rule_object(rule: RuleFact, values: Mapping[str, str]) -> dict[str, Any]:
+def rule_object(cluster: Cluster, rule: RuleFact, values: Mapping[str, str]) -> dict[str, Any]:
     """Return a rule as Prometheus reads it."""
     expression = fill(rule.expression(), values)
     if rule.record:
@@ -84,7 +84,7 @@ def rule_object(rule: RuleFact, values: Mapping[str, str]) -> dict[str, Any]:
     texts = {"summary": rule.summary or "", "description": rule.description or ""}
     labels: dict[str, str] = {"severity": rule.severity or "warning"}
     if rule.team:
-        labels["team"] = f"{{{{ $labels.{rule.team} }}}}"
+        labels["team"] = team_of(cluster, rule.team)
     hold = fill(rule.hold or "0m", values)
     return {
         "alert": rule.alert,
@@ -93,6 +93,14 @@ def rule_object(rule: RuleFact, values: Mapping[str, str]) -> dict[str, Any]:
         "labels": labels,
         "annotations": {key: fill(text, values) for key, text in texts.items()},
     }
+
+
+def team_of(cluster: Cluster, label: str) -> str:
+    """Return the team in a label of series, as templates of alerts read it; of a namespace, whose it is."""
+    plain = f"{{{{ $labels.{label} }}}}"
+    spaces = cluster.other_namespaces.items() if label == "namespace" else ()
+    cases = [f'if eq $labels.{label} "{space}" }}}}{team}{{{{ else ' for team, space in sorted(spaces)]
+    return "{{ " + "".join(cases)[:-1] + f" }}}}{plain}{{{{ end }}}}" if cases else plain
 
 
 def numbers(cluster: Cluster, monitoring: Monitoring) -> dict[str, str]:
@@ -119,7 +127,7 @@ def numbers(cluster: Cluster, monitoring: Monitoring) -> dict[str, str]:
         "idleRatio": f"{alerts.idle_percent / 100:g}",
         "stragglerRatio": f"{alerts.straggler_percent / 100:g}",
         "stragglerPercent": f"{alerts.straggler_percent:g}",
-        "teams": "|".join(cluster.teams()),
+        "namespaces": "|".join(cluster.namespaces()),
         "virtualPods": "|".join(f"{name}-0" for name in cluster.virtual_clusters),
         "checkpointClaims": "|".join(monitoring.checkpoint_claims),
         "absentServices": " or ".join(f'absent(up{{job="{name}"}})' for name in services) or "absent(up)",

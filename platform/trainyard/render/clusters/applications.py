@@ -347,7 +347,8 @@ and on the pods' network.
 
 def team_app(follower: Follower, team: str) -> App:
     """Return the Application of a team's namespace; claims and the namespace say themselves that they stay."""
-    source, where, notes = follower.folder(f"teams/{team}"), follower.destination(team), OWN_DIFF
+    source, notes = follower.folder(f"teams/{team}"), OWN_DIFF
+    where = follower.destination(follower.cluster.namespace_of(team))
     return App(f"teams-{team}", "teams", (), source, where, OF_TEAMS, FOLLOW, annotations=notes, of=f"team/{team}")
 
 
@@ -362,6 +363,6 @@ def runs_app(follower: Follower, team: str) -> App:
     release = follower.cluster.argocd.version
     ignore = [rule for kind in available(follower.cluster) for rule in kind.ignored(release)]
     source = follower.folder(f"runs/{team}", recurse=True)
-    where = follower.destination(team)
+    where = follower.destination(follower.cluster.namespace_of(team))
     part, notes = f"runs-{team}", {**OWN_HEALTH, **OWN_DIFF}
     return App(part, part, (), source, where, options, ONCE, annotations=notes, ignore=ignore, of=f"team/{team}")

@@ -38,7 +38,7 @@ def volumes(cluster: Cluster) -> Iterator[Resource]:
             "claimRef": {
                 "apiVersion": "v1",
                 "kind": "PersistentVolumeClaim",
-                "namespace": team,
+                "namespace": cluster.namespace_of(team),
                 "name": claim(name),
             },
             "csi": source(cluster, team, name, bucket),
@@ -58,7 +58,8 @@ def claims(cluster: Cluster, team: str) -> Iterator[Resource]:
                 "resources": {"requests": {"storage": SIZE}},
                 "volumeName": volume_name(team, name),
             }
-            yield Resource("v1", "PersistentVolumeClaim", claim(name), at(name), team, fields={"spec": spec})
+            place, fields = cluster.namespace_of(team), {"spec": spec}
+            yield Resource("v1", "PersistentVolumeClaim", claim(name), at(name), place, fields=fields)
 
 
 def mounted(cluster: Cluster) -> Iterator[tuple[str, str, Bucket]]:

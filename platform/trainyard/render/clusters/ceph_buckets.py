@@ -37,11 +37,11 @@ def claims(cluster: Cluster, team: str) -> Iterator[Resource]:
             "additionalConfig": {"maxSize": bucket.size},
         }
         at, api = ("ceph", "objectStores", store, "buckets", name), "objectbucket.io/v1alpha1"
-        kind, called = KIND.rpartition("/")[2], claim_name(store, name)
-        yield Resource(api, kind, called, at, team, annotations=PROTECTED, fields={"spec": spec})
+        place, kind, called = cluster.namespace_of(team), KIND.rpartition("/")[2], claim_name(store, name)
+        yield Resource(api, kind, called, at, place, annotations=PROTECTED, fields={"spec": spec})
     for store, text in authorities(cluster, team).items():
-        at = ("ceph", "objectStores", store, "tls", "authority")
-        yield Resource("v1", "ConfigMap", authority_name(store), at, team, fields={"data": {FILE: text}})
+        at, place = ("ceph", "objectStores", store, "tls", "authority"), cluster.namespace_of(team)
+        yield Resource("v1", "ConfigMap", authority_name(store), at, place, fields={"data": {FILE: text}})
 
 
 def kinds(cluster: Cluster) -> frozenset[str]:

@@ -7,7 +7,7 @@ packages/grafana-schema/src/raw/dashboard: the dashboard's JSON.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trainyard.render.clusters import alerts, monitors
@@ -15,6 +15,7 @@ from trainyard.render.parts import prometheus
 from trainyard.render.parts.links import dashboard_id
 from trainyard.render.parts.objects import Resource
 from trainyard.specs import Cluster
+from trainyard.specs.alerts import RUN_PODS
 from trainyard.specs.dashboards import Dashboard, Panel, Variable, dashboards
 
 COLUMNS = 24
@@ -37,7 +38,7 @@ def resources(cluster: Cluster) -> Iterator[Resource]:
     for name, board in dashboards().items():
         panels = panels_of(cluster, board)
         if panels:
-            value = json.dumps(document(name, board, panels), indent=1) + "\n"
+            value = json.dumps(document(cluster, name, board, panels), indent=1) + "\n"
             yield Resource(
                 "v1",
                 "ConfigMap",
@@ -67,8 +68,12 @@ def panels_of(cluster: Cluster, board: Dashboard) -> list[tuple[str, list[Panel]
     return found
 
 
-def document(name: str, board: Dashboard, rows: list[tuple[str, list[Panel]]]) -> dict[str, Any]:
-    """Return a dashboard as Grafana reads it."""
+def document(cluster: Cluster, name: str, board: Dashboard, rows: list[tuple[str, list[Panel]]]) -> dict[str, Any]:
+    """Return a dashboard as Grafana reads it; where teams have other namespaces, one choice gives the other."""
+    chosen, panels = [choice(variable) for variable in board.variables], list(placed(rows))
+    if cluster.other_namespaces and any(has_namespace(panel) for panel in panels):
+        chosen.append(chosen_namespace())
+        panels = [by_namespace(panel) for panel in panels]
     return {
         "uid": dashboard_id(name),
         "title": f"Trainyard / {board.title}",
@@ -79,8 +84,8 @@ def document(name: str, board: Dashboard, rows: list[tuple[str, list[Panel]]]) -
         "refresh": "1m",
         "time": {"from": "now-6h", "to": "now"},
         "links": [{"type": "dashboards", "tags": ["trainyard"], "title": "Trainyard", "keepTime": True}],
-        "templating": {"list": [chosen_source(), *(choice(variable) for variable in board.variables)]},
-        "panels": list(placed(rows)),
+        "templating": {"list": [chosen_source(), *chosen]},
+        "panels": panels,
     }
 
 
@@ -106,6 +111,28 @@ def choice(variable: Variable) -> dict[str, Any]:
         "allValue": ".*",
         "current": {"text": ["All"], "value": ["$__all"]},
     }
+
+
+BY_TEAM, BY_NAMESPACE = 'namespace=~"$team"', 'namespace=~"$namespace"'
+"""How series without a label of the team are chosen: by its name, where that is its namespace's, else by that."""
+
+
+def has_namespace(panel: Mapping[str, Any]) -> bool:
+    """Say whether a panel chooses series by their namespace."""
+    return any(BY_TEAM in target["expr"] for target in panel.get("targets", ()))
+
+
+def by_namespace(panel: dict[str, Any]) -> dict[str, Any]:
+    """Return a panel that chooses series by the namespaces of the teams that are chosen."""
+    targets = [{**one, "expr": one["expr"].replace(BY_TEAM, BY_NAMESPACE)} for one in panel.get("targets", ())]
+    return {**panel, "targets": targets} if targets else panel
+
+
+def chosen_namespace() -> dict[str, Any]:
+    """Return the namespaces of the teams that are chosen: nobody sees this choice, and all of them are in it."""
+    title, series = "Namespace", f'{RUN_PODS}{{team=~"$team"}}'
+    shown = choice(Variable(name="namespace", title=title, label="namespace", of=series))
+    return {key: value for key, value in shown.items() if key != "allValue"} | {"hide": 2}
 
 
 def placed(rows: list[tuple[str, list[Panel]]]) -> Iterator[dict[str, Any]]:

@@ -21,10 +21,10 @@ def resources(cluster: Cluster, name: str, team: Team) -> Iterator[Resource]:
     """Yield the ResourceQuota and the LimitRange of a team's namespace, as far as its file asks for them."""
     if team.limits is None:
         return
-    source = f"team/{name}"
+    source, place = f"team/{name}", cluster.namespace_of(name)
     hard = {**counts(team.limits), **compute(cluster, name, team.limits)}
     if hard:
-        yield Resource("v1", "ResourceQuota", QUOTA, ("limits",), name, fields={"spec": {"hard": hard}}, source=source)
+        yield Resource("v1", "ResourceQuota", QUOTA, ("limits",), place, fields={"spec": {"hard": hard}}, source=source)
     defaults = team.limits.defaults
     if defaults is not None:
         container = {
@@ -33,7 +33,7 @@ def resources(cluster: Cluster, name: str, team: Team) -> Iterator[Resource]:
             "defaultRequest": {CPU: defaults.cpus, MEMORY: defaults.memory},
         }
         fields = {"spec": {"limits": [container]}}
-        yield Resource("v1", "LimitRange", RANGE, ("limits", "defaults"), name, fields=fields, source=source)
+        yield Resource("v1", "LimitRange", RANGE, ("limits", "defaults"), place, fields=fields, source=source)
 
 
 def counts(limits: Limits) -> dict[str, str]:

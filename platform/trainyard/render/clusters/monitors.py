@@ -115,7 +115,7 @@ def undeclared(scrape: Scrape) -> Iterator[dict[str, Any]]:
 def places(cluster: Cluster, exporter: Exporter, scrape: Scrape) -> dict[str, Any]:
     """Return the namespaces of an exporter: of teams, of its operator, or any where somebody else installs that."""
     if scrape.teams:
-        return {"matchNames": list(cluster.teams())}
+        return {"matchNames": list(cluster.namespaces())}
     if exporter.operator is None:
         return {"matchNames": [cluster.argocd.namespace]}
     facts = release(exporter.operator)

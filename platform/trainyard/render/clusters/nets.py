@@ -44,6 +44,7 @@ def policies(cluster_name: str, cluster: Cluster, name: str, team: Team) -> Iter
     `outside`: names, the world outside the cluster, for datasets and trackers, and what the team opens inside it.
     Where an operator asks pods how they are, it may. Networks of the fabric are not governed by any.
     """
+    place = cluster.namespace_of(name)
     inside: list[dict[str, Any]] = [{"podSelector": {}}]
     ranks = {
         "podSelector": {},
@@ -64,7 +65,7 @@ def policies(cluster_name: str, cluster: Cluster, name: str, team: Team) -> Iter
     outside = {"podSelector": {}, "policyTypes": ["Egress"], "egress": to}
     for key, spec in (("ranks", ranks), ("outside", outside), *allow_operators(cluster), *allow_prometheus(cluster)):
         fields = {"spec": spec}
-        yield Resource("networking.k8s.io/v1", "NetworkPolicy", key, (), name, fields=fields, source=f"team/{name}")
+        yield Resource("networking.k8s.io/v1", "NetworkPolicy", key, (), place, fields=fields, source=f"team/{name}")
 
 
 def allow_operators(cluster: Cluster) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -210,7 +211,7 @@ def attachments(cluster: Cluster, name: str) -> Iterator[Resource]:
             "NetworkAttachmentDefinition",
             title,
             ("fabric", "addresses"),
-            name,
+            cluster.namespace_of(name),
             annotations={} if fabric.attach in SHARED else {NETWORK_RESOURCE: resource(cluster, rail)},
             fields={"spec": {"config": json.dumps(config, separators=(",", ":"))}},
         )

@@ -39,7 +39,7 @@ def resources(cluster: Cluster) -> Iterator[Resource]:
         return
     for team in sorted({service.team for service in cluster.nim.services.values()}):
         labels = pod_security("baseline", cluster)
-        yield Resource("v1", "Namespace", namespace(team), ("nim",), labels=labels, annotations=PROTECTED)
+        yield Resource("v1", "Namespace", namespace(cluster, team), ("nim",), labels=labels, annotations=PROTECTED)
         yield quota(cluster, cluster.nim, team)
         yield from policies(cluster, team)
     for name, service in cluster.nim.services.items():
@@ -55,14 +55,16 @@ def quota(cluster: Cluster, nim: Nim, team: str) -> Resource:
         if service.team == team:
             found[gpu_resource(cluster.pools[service.pool])] += service.replicas * service.gpus_per_pod
     hard = {f"requests.{resource}": str(count) for resource, count in sorted(found.items())}
-    return Resource("v1", "ResourceQuota", "gpus", ("nim",), namespace(team), fields={"spec": {"hard": hard}})
+    return Resource("v1", "ResourceQuota", "gpus", ("nim",), namespace(cluster, team), fields={"spec": {"hard": hard}})
 
 
 def policies(cluster: Cluster, team: str) -> Iterator[Resource]:
     """Yield the policy of all pods: nobody calls them, and they reach names and the world outside of the cluster."""
     to = [*nets.names(cluster), nets.world([*nets.own_ranges(cluster), nets.LINK_LOCAL])]
     spec = {"podSelector": {}, "policyTypes": ["Ingress", "Egress"], "egress": to}
-    yield Resource("networking.k8s.io/v1", "NetworkPolicy", "models", ("nim",), namespace(team), fields={"spec": spec})
+    yield Resource(
+        "networking.k8s.io/v1", "NetworkPolicy", "models", ("nim",), namespace(cluster, team), fields={"spec": spec}
+    )
 
 
 def callers(cluster: Cluster, name: str, service: NimService) -> Resource:
@@ -71,12 +73,12 @@ def callers(cluster: Cluster, name: str, service: NimService) -> Resource:
     The operator asks each service which models it has, and until it answers the service is not ready
     (NVIDIA/k8s-nim-operator v3.1.2 internal/controller/platform/standalone/nimservice.go updateModelStatus).
     """
-    spaces = sorted({service.team, *service.clients})
+    spaces = sorted({cluster.namespace_of(service.team), *service.clients})
     source = {"namespaceSelector": {"matchExpressions": [{"key": NAMESPACE, "operator": "In", "values": spaces}]}}
     peers = [source, *nets.operator_peers(cluster, OPERATOR)]
     rule = {"from": peers, "ports": [{"port": PORT, "protocol": "TCP"}]}
     spec = {"podSelector": {"matchLabels": {"app": name}}, "policyTypes": ["Ingress"], "ingress": [rule]}
-    return service_object("networking.k8s.io/v1", "NetworkPolicy", name, service, at(name, "clients"), spec)
+    return service_object(cluster, "networking.k8s.io/v1", "NetworkPolicy", name, service, at(name, "clients"), spec)
 
 
 def cache_name(name: str, service: NimService) -> str:
@@ -101,7 +103,7 @@ def cache(cluster: Cluster, nim: Nim, name: str, service: NimService) -> Resourc
         "model": {"profiles": list(service.profiles)},
     }
     spec = {"source": {"ngc": source}, "storage": {"pvc": claim}, **placed(cluster, service)}
-    return service_object(API, "NIMCache", cache_name(name, service), service, at(name, "image"), spec)
+    return service_object(cluster, API, "NIMCache", cache_name(name, service), service, at(name, "image"), spec)
 
 
 def serve(cluster: Cluster, nim: Nim, name: str, service: NimService) -> Resource:
@@ -131,7 +133,7 @@ def serve(cluster: Cluster, nim: Nim, name: str, service: NimService) -> Resourc
         "affinity": affinity,
         **placed(cluster, service),
     }
-    return service_object(API, "NIMService", name, service, at(name), spec)
+    return service_object(cluster, API, "NIMService", name, service, at(name), spec)
 
 
 def placed(cluster: Cluster, service: NimService) -> dict[str, Any]:
@@ -162,6 +164,8 @@ def at(name: str, *field: str) -> Path:
     return ("nim", "services", name, *field)
 
 
-def service_object(api: str, kind: str, name: str, service: NimService, place: Path, spec: dict[str, Any]) -> Resource:
+def service_object(
+    cluster: Cluster, api: str, kind: str, name: str, service: NimService, place: Path, spec: dict[str, Any]
+) -> Resource:
     """Return an object of a service's namespace."""
-    return Resource(api, kind, name, place, namespace(service.team), fields={"spec": spec})
+    return Resource(api, kind, name, place, namespace(cluster, service.team), fields={"spec": spec})

@@ -107,7 +107,7 @@ def cohort_spec(cluster: Cluster, cohort: Cohort) -> dict[str, Any]:
 
 def queue_spec(cluster: Cluster, queue: Queue) -> dict[str, Any]:
     """Return a ClusterQueue: the namespaces it serves, by a label that nobody can write, and its quota."""
-    names = {"key": NAMESPACE, "operator": "In", "values": sorted(queue.teams)}
+    names = {"key": NAMESPACE, "operator": "In", "values": list(cluster.namespaces(queue.teams))}
     return {
         "cohortName": queue.cohort,
         "namespaceSelector": {"matchExpressions": [names]},
@@ -154,7 +154,7 @@ def groups(
 def storage(cluster: Cluster) -> Iterator[Resource]:
     """Yield the storage classes that are ours to make; a volume outlives its claim, unless it is scratch."""
     for name, choice in cluster.storage.items():
-        yield from exports(name, choice)
+        yield from exports(cluster, name, choice)
         if choice.existing or choice.exports:
             continue
         reclaim = reclaim_policy(cluster, name)
@@ -175,7 +175,7 @@ def reclaim_policy(cluster: Cluster, name: str) -> str:
     return cluster.storage[name].reclaim or ("Delete" if name in scratch else "Retain")
 
 
-def exports(name: str, choice: Storage) -> Iterator[Resource]:
+def exports(cluster: Cluster, name: str, choice: Storage) -> Iterator[Resource]:
     """Yield a PersistentVolume for each export: for one claim alone, and kept whatever becomes of the claim."""
     secret = choice.secret
     stages = choice.driver.secrets if choice.driver else ()
@@ -196,7 +196,7 @@ def exports(name: str, choice: Storage) -> Iterator[Resource]:
             "claimRef": {
                 "apiVersion": "v1",
                 "kind": "PersistentVolumeClaim",
-                "namespace": export.team,
+                "namespace": cluster.namespace_of(export.team),
                 "name": export.volume or key,
             },
             "csi": {key: value for key, value in source.items() if value} | refs | attributes(export),

@@ -224,7 +224,7 @@ def virtual_spec(follower: Follower) -> dict[str, Any]:
 def teams_spec(follower: Follower, extra: list[tuple[str, str | None]]) -> dict[str, Any]:
     """Return the project of teams: their namespaces and what belongs there."""
     return {
-        "destinations": [follower.destination(team) for team in follower.cluster.teams()],
+        "destinations": [follower.destination(space) for space in follower.cluster.namespaces()],
         "clusterResourceWhitelist": allowed_kinds(["/Namespace"]),
         **namespaced_kinds({*OF_TEAMS, *ceph_buckets.kinds(follower.cluster), *(kind for kind, _ in extra)}),
     }
@@ -238,7 +238,7 @@ def runs_spec(follower: Follower, team: str, group: str | None) -> dict[str, Any
     rights = [f"p, proj:{name}:team, {what}, get, {name}/*, allow" for what in ("applications", "logs")]
     roles = [{"name": "team", "description": "Sees its runs", "groups": [group], "policies": rights}]
     return {
-        "destinations": [follower.destination(team)],
+        "destinations": [follower.destination(follower.cluster.namespace_of(team))],
         **namespaced_kinds(wanted),
         "roles": roles if group else None,
     }

@@ -29,15 +29,15 @@ SEEN: dict[str, list[str]] = {
 
 def resources(cluster: Cluster, name: str, team: Team) -> Iterator[Resource]:
     """Yield the role of the team's people, its binding to their group, and the accounts that jobs may name."""
-    source = f"team/{name}"
+    source, place = f"team/{name}", cluster.namespace_of(name)
     role = {"apiGroup": RBAC, "kind": "Role", "name": NAME}
     group = {"apiGroup": RBAC, "kind": "Group", "name": team.group}
     fields = {"roleRef": role, "subjects": [group]}
-    yield Resource(f"{RBAC}/v1", "Role", NAME, ("group",), name, fields={"rules": rules(cluster, team)}, source=source)
-    yield Resource(f"{RBAC}/v1", "RoleBinding", NAME, ("group",), name, fields=fields, source=source)
+    yield Resource(f"{RBAC}/v1", "Role", NAME, ("group",), place, fields={"rules": rules(cluster, team)}, source=source)
+    yield Resource(f"{RBAC}/v1", "RoleBinding", NAME, ("group",), place, fields=fields, source=source)
     if cluster.distribution.security_constraint is not None:
-        yield security_constraint(cluster.distribution.security_constraint, name)
-    if cluster.pipelines is not None and cluster.pipelines.namespace_of(name) is not None:
+        yield security_constraint(cluster.distribution.security_constraint, name, place)
+    if cluster.pipelines is not None and cluster.pipelines.namespace_of(name, cluster.namespace_of) is not None:
         yield from of_pipelines(cluster, cluster.pipelines, name)
     for account, about in accounts_on(cluster, name, team).items():
         own = account in team.accounts
@@ -46,24 +46,24 @@ def resources(cluster: Cluster, name: str, team: Team) -> Iterator[Resource]:
             "ServiceAccount",
             account,
             ("serviceAccounts", account) if own else ("objectStorage", "teams", name),
-            name,
+            place,
             annotations=about.annotations,
             fields={"automountServiceAccountToken": False},
             source=source if own else "cluster",
         )
 
 
-def security_constraint(name: str, team: str) -> Resource:
+def security_constraint(name: str, team: str, place: str) -> Resource:
     """Return the binding by which the team's pods run as the user that their job names, and never as root.
 
     OpenShift gives pods users of the namespace's range otherwise, and refuses those that name another; it keeps a
     ClusterRole for each of its constraints (OpenShift documentation, role-based access to SCCs).
     """
     role = {"apiGroup": RBAC, "kind": "ClusterRole", "name": f"system:openshift:scc:{name}"}
-    accounts = {"apiGroup": RBAC, "kind": "Group", "name": f"system:serviceaccounts:{team}"}
+    accounts = {"apiGroup": RBAC, "kind": "Group", "name": f"system:serviceaccounts:{place}"}
     fields = {"roleRef": role, "subjects": [accounts]}
     source = f"team/{team}"
-    return Resource(f"{RBAC}/v1", "RoleBinding", f"{NAME}-{name}", ("group",), team, fields=fields, source=source)
+    return Resource(f"{RBAC}/v1", "RoleBinding", f"{NAME}-{name}", ("group",), place, fields=fields, source=source)
 
 
 def of_pipelines(cluster: Cluster, pipelines: Pipelines, team: str) -> Iterator[Resource]:
@@ -77,20 +77,20 @@ def of_pipelines(cluster: Cluster, pipelines: Pipelines, team: str) -> Iterator[
         for run in sorted(runs | beside)
         for group, _, name in [run.rpartition("/")]
     ]
-    fields = {"rules": rules}
+    fields, place = {"rules": rules}, cluster.namespace_of(team)
     account = {
         "kind": "ServiceAccount",
         "name": pipelines.service_account,
-        "namespace": pipelines.namespace_of(team),
+        "namespace": pipelines.namespace_of(team, cluster.namespace_of),
     }
     role = {"apiGroup": RBAC, "kind": "Role", "name": PIPELINES}
-    yield Resource(f"{RBAC}/v1", "Role", PIPELINES, ("pipelines",), team, fields=fields)
+    yield Resource(f"{RBAC}/v1", "Role", PIPELINES, ("pipelines",), place, fields=fields)
     yield Resource(
         f"{RBAC}/v1",
         "RoleBinding",
         PIPELINES,
         ("pipelines",),
-        team,
+        place,
         fields={"roleRef": role, "subjects": [account]},
     )
 

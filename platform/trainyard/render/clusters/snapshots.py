@@ -93,7 +93,7 @@ def cron_job(cluster: Cluster, name: str, said: Snapshots) -> dict[str, Any]:
     container = {
         "name": "snapshots",
         "image": said.image,
-        "command": ["python3", "-B", f"{FOLDER}/{PROGRAM}", name, str(said.keep), ",".join(cluster.teams())],
+        "command": ["python3", "-B", f"{FOLDER}/{PROGRAM}", name, str(said.keep), ",".join(cluster.namespaces())],
         "securityContext": unprivileged.container(),
         "terminationMessagePolicy": "FallbackToLogsOnError",
         "volumeMounts": [mount],
@@ -124,13 +124,13 @@ def rights(cluster: Cluster, team: str) -> Iterator[Resource]:
     found = scheduled_classes(cluster)
     if not found:
         return
-    at = ("storage", next(iter(found)), "snapshots")
+    at, place = ("storage", next(iter(found)), "snapshots"), cluster.namespace_of(team)
     rules = [
         {"apiGroups": [GROUP], "resources": ["volumesnapshots"], "verbs": ["create", "list", "delete"]},
         {"apiGroups": [""], "resources": ["persistentvolumeclaims"], "verbs": ["list"]},
     ]
     role = {"apiGroup": RBAC, "kind": "Role", "name": NAME}
     account = {"kind": "ServiceAccount", "name": NAME, "namespace": NAMESPACE}
-    yield Resource(f"{RBAC}/v1", "Role", NAME, at, team, fields={"rules": rules})
+    yield Resource(f"{RBAC}/v1", "Role", NAME, at, place, fields={"rules": rules})
     fields = {"roleRef": role, "subjects": [account]}
-    yield Resource(f"{RBAC}/v1", "RoleBinding", NAME, at, team, fields=fields)
+    yield Resource(f"{RBAC}/v1", "RoleBinding", NAME, at, place, fields=fields)

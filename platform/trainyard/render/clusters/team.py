@@ -43,14 +43,15 @@ def space(
     own: Iterable[Object] = (),
 ) -> Iterator[Resource]:
     """Yield the team's namespace, its queues, the rights of its people, and who talks to its pods."""
+    place = cluster.namespace_of(name)
     yield namespace(cluster_name, cluster, name, team, repository, own)
-    yield affinity(name)
+    yield affinity(cluster, name)
     yield from limits.resources(cluster, name, team)
     for queue, choice in cluster.queues_of("kueue").items():
         if name in choice.teams:
             fields = {"spec": {"clusterQueue": queue}}
             at = ("queues", queue, "teams")
-            yield Resource("kueue.x-k8s.io/v1beta2", "LocalQueue", queue, at, name, fields=fields)
+            yield Resource("kueue.x-k8s.io/v1beta2", "LocalQueue", queue, at, place, fields=fields)
     yield from rights.resources(cluster, name, team)
     yield from nets.policies(cluster_name, cluster, name, team)
 
@@ -70,17 +71,19 @@ def namespace(
     labels = pod_security(team.level_on(cluster_name), cluster) | {TEAM: name}
     known = repository or Repository(live=False, repo_url="https://example.com/none.git")
     notes = allowance.of(known, cluster_name, cluster, name, team, own).annotations() | PROTECTED
-    return Resource("v1", "Namespace", name, (), labels=labels, annotations=notes, source=f"team/{name}")
+    place = cluster.namespace_of(name)
+    return Resource("v1", "Namespace", place, (), labels=labels, annotations=notes, source=f"team/{name}")
 
 
-def affinity(name: str) -> Resource:
+def affinity(cluster: Cluster, name: str) -> Resource:
     """Return a quota of no pod that is placed by those of other namespaces: what no policy on objects could miss.
 
     Its scope leaves all other pods alone, and Kueue's quota (kubernetes v1.35 pkg/quota/v1/evaluator/core/pods.go).
     """
     scope = {"matchExpressions": [{"scopeName": "CrossNamespacePodAffinity", "operator": "Exists"}]}
     fields = {"spec": {"hard": {"pods": "0"}, "scopeSelector": scope}}
-    return Resource("v1", "ResourceQuota", "no-foreign-affinity", (), name, fields=fields, source=f"team/{name}")
+    place = cluster.namespace_of(name)
+    return Resource("v1", "ResourceQuota", "no-foreign-affinity", (), place, fields=fields, source=f"team/{name}")
 
 
 def volumes(cluster_name: str, cluster: Cluster, name: str, team: Team) -> Iterator[Resource]:
@@ -103,15 +106,16 @@ def volumes(cluster_name: str, cluster: Cluster, name: str, team: Team) -> Itera
             source = {"apiGroup": snapshots.GROUP, "kind": "VolumeSnapshot", "name": claim.from_snapshot}
             spec |= {"dataSource": source}
         at = ("volumes", volume)
-        kind = "PersistentVolumeClaim"
+        kind, place = "PersistentVolumeClaim", cluster.namespace_of(name)
         fields = {"spec": spec}
-        yield Resource("v1", kind, volume, at, name, annotations=PROTECTED, fields=fields, source=f"team/{name}")
+        yield Resource("v1", kind, volume, at, place, annotations=PROTECTED, fields=fields, source=f"team/{name}")
 
 
-def permanent(name: str) -> Resource:
+def permanent(cluster: Cluster, name: str) -> Resource:
     """Return the one object of `runs/<team>/` that never changes.
 
     An empty folder is gone from Git, and then its Application stops syncing: what ran last would train on.
     """
     fields = {"data": {"about": ABOUT}}
-    return Resource("v1", "ConfigMap", PERMANENT, (), name, fields=fields, source=f"team/{name}")
+    place = cluster.namespace_of(name)
+    return Resource("v1", "ConfigMap", PERMANENT, (), place, fields=fields, source=f"team/{name}")

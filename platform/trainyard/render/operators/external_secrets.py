@@ -23,7 +23,7 @@ class ExternalSecrets(Operator):
     def conflicts(self, site: Site) -> Iterator[Conflict]:
         """Yield values by which it leaves out teams, or lacks its definitions or the certificate of its webhook."""
         watched = stated(site, "scopedNamespace")
-        left = [team for team in sorted(site.cluster.teams()) if team != watched]
+        left = [team for team in site.cluster.teams() if site.cluster.namespace_of(team) != watched]
         if watched and left:
             message = f"scopedNamespace is {watched!r}, so Secrets of team {left[0]!r} stay empty; remove it"
             yield Conflict("scopedNamespace", message, f"{CHART}/templates/deployment.yaml")

@@ -22,9 +22,9 @@ class Keda(Operator):
 
     def conflicts(self, site: Site) -> Iterator[Conflict]:
         """Yield values by which it leaves out teams, or what it needs itself."""
-        watched, teams = stated(site, "watchNamespace"), sorted(site.cluster.teams())
+        watched, spaces = stated(site, "watchNamespace"), site.cluster.namespaces()
         listed = [name.strip() for name in str(watched or "").split(",") if name.strip()]
-        left = [team for team in teams if team not in listed] if listed else []
+        left = [space for space in spaces if space not in listed] if listed else []
         if left:
             message = f"watchNamespace leaves out {left[0]!r}, so KEDA scales nothing of that team; add it"
             yield Conflict("watchNamespace", message, f"{CHART}/manager/deployment.yaml", breaks=False)

@@ -17,12 +17,12 @@ class KubeRay(Operator):
 
     def conflicts(self, site: Site) -> Iterator[Conflict]:
         """Yield values by which it leaves out teams, whose Ray clusters would never get pods."""
-        watched, teams = stated(site, "watchNamespace"), sorted(site.cluster.teams())
+        watched, spaces = stated(site, "watchNamespace"), site.cluster.namespaces()
         if not watched:
             why = "then it watches no namespace of a team; remove it"
             yield from if_true(site, {"singleNamespaceInstall": why}, CHART)
             return
-        left = [team for team in teams if team not in watched]
+        left = [space for space in spaces if space not in watched]
         if left:
             message = f"watchNamespace leaves out {left[0]!r}, so Ray clusters of that team get no pods; add it"
             yield Conflict("watchNamespace", message, CHART)

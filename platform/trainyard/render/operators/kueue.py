@@ -222,7 +222,7 @@ def managed_namespaces(cluster: Cluster) -> dict[str, Any]:
     from 0.15 on leaves Jobs of all others alone, those with a queue too (v0.19.2 pkg/features/kube_features.go).
     """
     if burn_in.tested_pools(cluster):
-        return {"key": NAMESPACE, "operator": "In", "values": sorted({*cluster.teams(), burn_in.NAME})}
+        return {"key": NAMESPACE, "operator": "In", "values": sorted({*cluster.namespaces(), burn_in.NAME})}
     return {"key": TEAM, "operator": "Exists"}
 
 

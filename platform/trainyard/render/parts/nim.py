@@ -16,15 +16,16 @@ SERVED = {"app.kubernetes.io/part-of": "nim-service"}
 """Labels of the pods that serve (NIMService.GetStandardLabels)."""
 
 
-def namespace(team: str) -> str:
-    """Return the namespace of a team's services."""
-    return f"nim-{team}"
+def namespace(cluster: Cluster, team: str) -> str:
+    """Return the namespace of a team's services: that of its runs with `nim-` before it."""
+    return f"nim-{cluster.namespace_of(team)}"
 
 
 def called_namespaces(cluster: Cluster, team: str) -> list[str]:
     """Return the namespaces of the services that pods of a team may call."""
-    services = cluster.nim.services.values() if cluster.nim else ()
-    return sorted({namespace(service.team) for service in services if team in {service.team, *service.clients}})
+    services, place = cluster.nim.services.values() if cluster.nim else (), cluster.namespace_of(team)
+    called = (service for service in services if service.team == team or place in service.clients)
+    return sorted({namespace(cluster, service.team) for service in called})
 
 
 def held_gpus(cluster: Cluster, pool: str) -> int:

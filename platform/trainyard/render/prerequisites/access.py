@@ -101,6 +101,7 @@ def people(site: Site) -> Iterator[Prerequisite]:
 def secrets(site: Site) -> Iterator[Prerequisite]:
     """Yield Secrets and ConfigMaps that jobs of a team may name, and namespaces that its pods may reach."""
     for name, team in site.teams.items():
+        place = site.cluster.namespace_of(name)
         kinds = (
             ("Secret", "secrets", team.secrets, "secrets"),
             ("ConfigMap", "configmaps", team.config_maps, "configMaps"),
@@ -108,17 +109,17 @@ def secrets(site: Site) -> Iterator[Prerequisite]:
         for kind, plural, names, field in kinds:
             for index, held in enumerate(names):
                 yield Prerequisite(
-                    f"{kind} `{name}/{held}` is there",
+                    f"{kind} `{place}/{held}` is there",
                     "pods of jobs that name it do not start without it",
                     (field, index),
-                    f"`kubectl create {'secret generic' if kind == 'Secret' else 'configmap'} -n {name} {held}"
+                    f"`kubectl create {'secret generic' if kind == 'Secret' else 'configmap'} -n {place} {held}"
                     " --from-literal=KEY=VALUE`",
-                    namespaced(kind, plural, name, held),
+                    namespaced(kind, plural, place, held),
                     file=team_file(name),
                     for_jobs=True,
                 )
         for index, egress in team.opens(site.name):
-            if egress.namespace is not None and egress.namespace not in site.teams:
+            if egress.namespace is not None and site.cluster.team_in(egress.namespace) is None:
                 yield Prerequisite(
                     f"namespace `{egress.namespace}` is there, with the pods that team {name} reaches",
                     "the team's NetworkPolicy opens it",
@@ -132,10 +133,11 @@ def secrets(site: Site) -> Iterator[Prerequisite]:
 def identities(site: Site) -> Iterator[Prerequisite]:
     """Yield identities at the provider that service accounts of teams name."""
     for name, team in site.teams.items():
+        place = site.cluster.namespace_of(name)
         for account, said in team.accounts.items():
             for key, value in said.annotations.items():
                 yield Prerequisite(
-                    f"the provider trusts service account `{name}/{account}` as `{value}`",
+                    f"the provider trusts service account `{place}/{account}` as `{value}`",
                     f"pods of this account get the identity by `{key}`",
                     ("serviceAccounts", account, "annotations", key),
                     "create the identity at the provider, and let this account use it",

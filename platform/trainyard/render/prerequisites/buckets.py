@@ -40,19 +40,20 @@ def stores(site: Site) -> Iterator[Prerequisite]:
     for team in site.teams:
         if bucket_account(site.cluster, team) is None:
             continue
+        place = site.cluster.namespace_of(team)
         if store.teams[team] != DIRECT:
-            yield trust(store, team)
+            yield trust(store, team, place)
         for name, bucket in store.of_team(team).items():
-            yield rights(store, team, name, bucket)
+            yield rights(store, team, place, name, bucket)
 
 
-def trust(store: ObjectStorage, team: str) -> Prerequisite:
-    """Return the trust of the provider in a team's service account."""
+def trust(store: ObjectStorage, team: str, place: str) -> Prerequisite:
+    """Return the trust of the provider in the service account of a team's namespace."""
     return Prerequisite(
-        f"the provider trusts service account `{team}/{BUCKETS}` as `{store.teams[team]}`",
+        f"the provider trusts service account `{place}/{BUCKETS}` as `{store.teams[team]}`",
         "pods of the team use buckets by this identity, and no key stands in Git",
         ("objectStorage", "teams", team),
-        TRUST[store.identity](team, store.teams[team]),
+        TRUST[store.identity](team, place, store.teams[team]),
         look=f"start a job of team {team} with a bucket, and list the bucket",
     )
 
@@ -88,53 +89,58 @@ WAYS = {
 """By way: how to get it, where to look, and what it is."""
 
 
-def irsa(team: str, identity: str) -> str:
+def irsa(_team: str, place: str, identity: str) -> str:
     """Return how a role trusts a service account by the cluster's issuer."""
     return (
         f"let `{identity}` trust the issuer of the cluster (sts:AssumeRoleWithWebIdentity) with the conditions"
-        f" `sub` = `system:serviceaccount:{team}:{BUCKETS}` and `aud` = `sts.amazonaws.com`"
+        f" `sub` = `system:serviceaccount:{place}:{BUCKETS}` and `aud` = `sts.amazonaws.com`"
     )
 
 
-def pod_identity(team: str, identity: str) -> str:
+def pod_identity(_team: str, place: str, identity: str) -> str:
     """Return how a role is associated with a service account."""
     return (
-        f"`aws eks create-pod-identity-association --cluster-name CLUSTER --namespace {team}"
+        f"`aws eks create-pod-identity-association --cluster-name CLUSTER --namespace {place}"
         f" --service-account {BUCKETS} --role-arn {identity}`; the role trusts `pods.eks.amazonaws.com` with"
         " sts:AssumeRole and sts:TagSession"
     )
 
 
-def gke(team: str, identity: str) -> str:
+def gke(_team: str, place: str, identity: str) -> str:
     """Return how a Google service account lets a service account act as it."""
     return (
         f"`gcloud iam service-accounts add-iam-policy-binding {identity} --role roles/iam.workloadIdentityUser"
-        f' --member "serviceAccount:PROJECT.svc.id.goog[{team}/{BUCKETS}]"`'
+        f' --member "serviceAccount:PROJECT.svc.id.goog[{place}/{BUCKETS}]"`'
     )
 
 
-def azure(team: str, identity: str) -> str:
+def azure(team: str, place: str, identity: str) -> str:
     """Return how a managed identity trusts a service account."""
     return (
         f"`az identity federated-credential create --name {team}-{BUCKETS} --identity-name NAME -g GROUP"
-        f" --issuer ISSUER --subject system:serviceaccount:{team}:{BUCKETS}"
+        f" --issuer ISSUER --subject system:serviceaccount:{place}:{BUCKETS}"
         f" --audiences api://AzureADTokenExchange`, for the identity with client ID {identity}"
     )
 
 
-TRUST: dict[str, Callable[[str, str], str]] = {"irsa": irsa, "pod-identity": pod_identity, "gke": gke, "azure": azure}
+TRUST: dict[str, Callable[[str, str, str], str]] = {
+    "irsa": irsa,
+    "pod-identity": pod_identity,
+    "gke": gke,
+    "azure": azure,
+}
 
 
-def rights(store: ObjectStorage, team: str, name: str, bucket: Bucket) -> Prerequisite:
+def rights(store: ObjectStorage, team: str, place: str, name: str, bucket: Bucket) -> Prerequisite:
     """Return the rights of a team's identity on a bucket."""
     access, identity = bucket.teams[team], store.teams[team]
-    place = f"`{bucket.url}`"
+    address = f"`{bucket.url}`"
     if bucket.scheme == "s3":
         get = f"give the role {S3[access]} there"
     elif bucket.scheme == "gs":
         member = (
             "principal://iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools/PROJECT.svc.id.goog"
-            f"/subject/ns/{team}/sa/{BUCKETS}"
+            f"/subject/ns/{place}/sa/{BUCKETS}"
             if identity == DIRECT
             else f"serviceAccount:{identity}"
         )
@@ -150,9 +156,9 @@ def rights(store: ObjectStorage, team: str, name: str, bucket: Bucket) -> Prereq
             get += "; blobfuse asks for the account's keys too: `Storage Account Contributor`"
     verb = "read" if access == "read" else "read and write"
     return Prerequisite(
-        f"{place} exists, and the identity of team {team} may {verb} it",
+        f"{address} exists, and the identity of team {team} may {verb} it",
         f"jobs of the team use it as bucket {name}",
         ("objectStorage", "buckets", name),
         get,
-        look=f"list {place} from a job of team {team}",
+        look=f"list {address} from a job of team {team}",
     )

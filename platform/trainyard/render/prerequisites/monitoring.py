@@ -51,7 +51,7 @@ def prometheus(site: Site, existing: ExistingPrometheus) -> Iterator[Prerequisit
         "set `podMonitorSelector`, `serviceMonitorSelector`, `ruleSelector` and their `…NamespaceSelector`",
         look=f"`kubectl get prometheus -A -o yaml | grep -A4 Selector`; `kubectl get ns {existing.namespace}`",
     )
-    places = sorted({*of_operators(site), *site.teams})
+    places = sorted({*of_operators(site), *site.cluster.namespaces(site.teams)})
     yield Prerequisite(
         f"its Prometheus may list pods, services and endpoint slices in namespaces {names_text(places)}",
         "it finds no target otherwise; kube-prometheus gives these rights for three namespaces alone",

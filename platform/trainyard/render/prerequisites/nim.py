@@ -13,7 +13,7 @@ def models(site: Site) -> Iterator[Prerequisite]:
     """Yield both Secrets of each team with services."""
     said = site.cluster.nim
     for team in sorted({service.team for service in said.services.values()} if said else ()):
-        space, key, pull = namespace(team), said.api_key if said else "", said.pull_secret if said else ""
+        space, key, pull = namespace(site.cluster, team), said.api_key if said else "", said.pull_secret if said else ""
         yield Prerequisite(
             f"Secret `{space}/{key}` has key `NGC_API_KEY`",
             "models are downloaded with it",

@@ -164,7 +164,9 @@ def pipelines(site: Site) -> Iterator[Prerequisite]:
         "install it (kubeflow.org, Pipelines, installation)",
         Definitions({"workflows.argoproj.io": ()}),
     )
-    places = sorted({place for team in site.teams if (place := found.namespace_of(team)) is not None} - {*site.teams})
+    cluster = site.cluster
+    where = {team: found.namespace_of(team, cluster.namespace_of) for team in site.teams}
+    places = sorted({place for place in where.values() if place is not None} - {*cluster.namespaces(site.teams)})
     for place in places:
         yield Prerequisite(
             f"service account `{place}/{found.service_account}` is there",
@@ -173,7 +175,7 @@ def pipelines(site: Site) -> Iterator[Prerequisite]:
             f"create the profile `{place}` in Kubeflow",
             namespaced("ServiceAccount", "serviceaccounts", place, found.service_account),
         )
-    own = names_text([team for team in site.teams if found.namespace_of(team) == team])
+    own = names_text([team for team, place in where.items() if place == cluster.namespace_of(team)])
     if own and found.service_account not in {name for team in site.teams.values() for name in team.accounts}:
         yield Prerequisite(
             f"service account `{found.service_account}` is in the namespaces of teams {own}",

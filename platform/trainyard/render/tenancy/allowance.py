@@ -50,6 +50,13 @@ class Allowance:
     lists: Mapping[str, tuple[str, ...]]
     kinds: frozenset[str] = frozenset()
     """Objects that a run may be made of, as `group/Kind`."""
+    place: str = ""
+    """The team's namespace on the cluster; empty where it has the team's name."""
+
+    @property
+    def namespace(self) -> str:
+        """The team's namespace on the cluster."""
+        return self.place or self.team
 
     def annotations(self) -> dict[str, str]:
         """Return the lists as annotations of the team's namespace; an empty list is not there."""
@@ -67,6 +74,7 @@ def of(
 ) -> Allowance:
     """Return the allowance of a team's runs on a cluster; `own` are the platform's objects below `platform/extra`."""
     kind, privileged = fabric_type(cluster), team.level_on(cluster_name) == "privileged"
+    place = cluster.namespace_of(name)
     level = "baseline" if team.level_on(cluster_name) == "baseline" else "restricted"
     parts = attached_parts(cluster)
     reserved = sorted({str(sidecar["name"]) for part in parts for sidecar in part.sidecars})
@@ -105,8 +113,8 @@ def of(
         ),
         "pairs": sorted({*pairs(parts), *limits(cluster), *mounting_pairs(cluster, name)}),
         "hostpaths": sorted({daemons.describe_volume(volume) for volume in volumes if "hostPath" in volume}),
-        "runtimes": sorted(f"{identity.kind}/{identity.name}" for identity in given if may_name(identity, name)),
-        "claimtemplates": sorted(identity.name for identity in given if is_template(identity, name)),
+        "runtimes": sorted(f"{identity.kind}/{identity.name}" for identity in given if may_name(identity, place)),
+        "claimtemplates": sorted(identity.name for identity in given if is_template(identity, place)),
         "channels": (nvlink.domain(""),) if spans(cluster) else (),
         "attaching": sorted(attaching_annotations(cluster, parts)),
         "wholenodes": sorted(whole_gpus(cluster)) if parts else (),
@@ -114,7 +122,7 @@ def of(
         **dict(daemons.lists(sidecars, volumes, mounted)),
         "daemons": reserved,
     }
-    return Allowance(name, {key: tuple(items) for key, items in lists.items()}, made_kinds(cluster))
+    return Allowance(name, {key: tuple(items) for key, items in lists.items()}, made_kinds(cluster), place)
 
 
 def claims(cluster_name: str, cluster: Cluster, team: Team) -> Iterator[str]:
@@ -205,10 +213,10 @@ def spans(cluster: Cluster) -> bool:
     return any(nvlink.spans(cluster, pool) for pool in cluster.pools.values())
 
 
-def is_template(identity: Identity, team: str) -> bool:
-    """Whether an object makes claims of devices for a team's pods."""
+def is_template(identity: Identity, namespace: str) -> bool:
+    """Whether an object makes claims of devices for pods of a namespace."""
     of_group = (identity.group, identity.kind) == ("resource.k8s.io", "ResourceClaimTemplate")
-    return of_group and identity.namespace in {"", team}
+    return of_group and identity.namespace in {"", namespace}
 
 
 def grouped(cluster: Cluster) -> list[Kind]:

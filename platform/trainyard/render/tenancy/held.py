@@ -16,7 +16,7 @@ from trainyard.render.tenancy.shapes import ANY, SERVED, About, Breach, Elsewher
 from trainyard.upstream.workloads import ANY as EACH
 from trainyard.upstream.workloads import Carrier, carriers
 
-META = metadata("objects", OF_PODS, NOTES_OF_OBJECTS, required=("name",), name=Same("run"), namespace=Same("team"))
+META = metadata("objects", OF_PODS, NOTES_OF_OBJECTS, required=("name",), name=Same("run"), namespace=Same("namespace"))
 """Called as the run, in its namespace; the labels of the run stand at the holder."""
 
 

@@ -146,8 +146,8 @@ def metadata(what: str, labels: Shape, annotations: Shape, *, required: tuple[st
     return Fields(f"the metadata of {what}", {**known, **held, **more}, about, required)
 
 
-OF_TEMPLATE = metadata("pods", OF_PODS, NOTES_OF_PODS, name=ANY, namespace=Same("team"))
-OF_INNER = metadata("a job in it", OF_PODS, NOTES_OF_PODS, name=ANY, namespace=Same("team"))
+OF_TEMPLATE = metadata("pods", OF_PODS, NOTES_OF_PODS, name=ANY, namespace=Same("namespace"))
+OF_INNER = metadata("a job in it", OF_PODS, NOTES_OF_PODS, name=ANY, namespace=Same("namespace"))
 """Of what an object makes beside its pods: a JobSet's jobs, a runtime's JobSet."""
 
 HELD = {"managedBy": "controller", "priorityClassName": "priority", "queue": "queue"}

@@ -17,7 +17,9 @@ from trainyard.render.tenancy.rights import inner
 from trainyard.render.tenancy.shapes import ANY, About, Condition, Fields, Items, Same, Shape, only
 from trainyard.upstream.workloads import carrier
 
-META = metadata("objects", OF_OBJECTS, NOTES_OF_OBJECTS, required=("labels",), name=Same("run"), namespace=Same("team"))
+META = metadata(
+    "objects", OF_OBJECTS, NOTES_OF_OBJECTS, required=("labels",), name=Same("run"), namespace=Same("namespace")
+)
 
 PORT = Fields("a port", dict.fromkeys(("appProtocol", "name", "port", "protocol", "targetPort"), ANY))
 SERVICE = Fields(

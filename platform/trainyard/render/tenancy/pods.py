@@ -34,7 +34,7 @@ TERM = Fields(
     "a term of affinity",
     {
         **dict.fromkeys(("labelSelector", "matchLabelKeys", "mismatchLabelKeys", "topologyKey"), ANY),
-        "namespaces": Items(Same("team")),
+        "namespaces": Items(Same("namespace")),
         "namespaceSelector": NEVER,
     },
 )

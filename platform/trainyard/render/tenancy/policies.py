@@ -10,10 +10,10 @@ staging/src/k8s.io/api/admissionregistration/v1/types.go; kubernetes-sigs and op
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from trainyard.base.labels import NAMESPACE
+from trainyard.base.labels import NAMESPACE, TEAM
 from trainyard.render.tenancy import placing, pods
 from trainyard.render.tenancy.allowance import GROUP, PAIRS, SEPARATOR, WHOLE, attached_parts
 from trainyard.render.tenancy.containers import CONTAINER
@@ -22,6 +22,7 @@ from trainyard.render.tenancy.fabric import BROUGHT, FABRIC, OWN
 from trainyard.render.tenancy.held import held_kinds
 from trainyard.render.tenancy.objects import BESIDE, META, queue_condition
 from trainyard.render.tenancy.rules import RULES
+from trainyard.render.tenancy.shapes import OWN as SHAPES
 from trainyard.render.tenancy.shapes import YES, Fields
 from trainyard.render.tenancy.variables import NAMES as NAMES_OF
 from trainyard.render.tenancy.workloads import TRAINS, specs_of_runs
@@ -79,6 +80,10 @@ PATCHES = ("trainer.kubeflow.org", "TrainJob")
 DATA = ("data", "stringData", "binaryData")
 """Where keys of Secrets and ConfigMaps stand."""
 
+NAMED = "object.metadata.namespace"
+LABELLED = f"namespaceObject.metadata.labels['{TEAM}']"
+"""Whose a namespace is: by its name, where all have their team's, else by a label, which only the platform writes."""
+
 Validation = dict[str, str]
 
 
@@ -86,14 +91,14 @@ def policies(name: str, cluster: Cluster) -> Iterator[tuple[str, dict[str, Any]]
     """Yield the policies of a cluster, by name: each the `spec`."""
     asked = conditions(name, cluster)
     rules = [*rules_of(specs_of_runs()), *rules_of(other_objects())]
-    yield NAMES[0], spec(asked, rules, [whole_variable(), *every()], in_cluster(objects(), cluster))
+    yield NAMES[0], spec(asked, rules, [whole_variable(), *every()], in_cluster([*objects()], cluster))
     yield (
         NAMES[1],
         spec(
             asked,
             list(rules_of(dict.fromkeys(carrier_kinds()))),
             [whole_variable(), *every(), *templates()],
-            in_cluster(of_pods(), cluster),
+            in_cluster([*of_pods()], cluster),
         ),
     )
     yield NAMES[2], spec(asked, [SECRETS], [whole_variable()], list(keys()))
@@ -101,14 +106,16 @@ def policies(name: str, cluster: Cluster) -> Iterator[tuple[str, dict[str, Any]]
         yield NAMES[3], spec([PEOPLE], [SHELLS], [whole_variable()], [shell()])
 
 
-def in_cluster(validations: Iterable[Validation], cluster: Cluster) -> list[Validation]:
+def in_cluster(validations: Sequence[Validation], cluster: Cluster) -> list[Validation]:
     """Return validations as they are written for a cluster."""
-    return [{**one, "expression": placing.in_cluster(one["expression"], cluster)} for one in validations]
+    mine = LABELLED if cluster.other_namespaces else NAMED
+    texts = (placing.in_cluster(one["expression"].replace(SHAPES["team"], mine), cluster) for one in validations)
+    return [{**one, "expression": text} for one, text in zip(validations, texts, strict=True)]
 
 
 def binding(policy: str, cluster: Cluster) -> dict[str, Any]:
     """Return the `spec` of a policy's binding: to the namespaces of teams, by a label that nobody can write."""
-    selector = {"matchExpressions": [{"key": NAMESPACE, "operator": "In", "values": list(cluster.teams())}]}
+    selector = {"matchExpressions": [{"key": NAMESPACE, "operator": "In", "values": list(cluster.namespaces())}]}
     return {
         "policyName": policy,
         "validationActions": ["Deny"],
@@ -150,7 +157,7 @@ def conditions(name: str, cluster: Cluster) -> list[dict[str, str]]:
     among = ", ".join(f"'{group}'" for group in groups)
     user = "request.userInfo.?username.orValue('')"
     own = f"{user}.startsWith('system:serviceaccount:' + request.namespace + ':')"
-    for account in cluster.pipelines.accounts_apart() if cluster.pipelines else ():
+    for account in cluster.pipelines.accounts_apart(cluster.namespace_of) if cluster.pipelines else ():
         own += f" || {user} == 'system:serviceaccount:{account}'"
     applied = f"object.metadata.?annotations[?'{TRACKING}'].orValue('')"
     apps = " || ".join(f"{applied}.startsWith('{name}-{prefix}')" for prefix in ("teams-", "platform:"))

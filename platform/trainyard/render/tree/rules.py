@@ -55,6 +55,12 @@ IN_USE = rule(
     "the run would lose its queue, volume or network when it restarts",
     "retire these runs first, or keep the object under this name",
 )
+NAMESPACE_CHANGED = rule(
+    "namespace-changed",
+    "A team keeps its namespace while it has runs there.",
+    "Argo CD would no longer see the old namespace: its runs train on, unseen, and their data stay behind",
+    "keep the namespace; or retire these runs, merge and sync that, and then change it",
+)
 RUNTIME_CHANGED = rule(
     "runtime-changed",
     "A runtime that a frozen run refers to does not change.",

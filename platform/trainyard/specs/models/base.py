@@ -64,6 +64,8 @@ def docstrings(model: type[Spec]) -> Iterator[tuple[str, str]]:
     assert isinstance(body, ast.ClassDef)
     for field, below in pairwise(body.body):
         if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(below, ast.Expr):
+            if field.target.id not in model.model_fields:
+                continue  # what is worked out, and nobody writes
             yield field.target.id, inspect.cleandoc(ast.literal_eval(below.value))
 
 

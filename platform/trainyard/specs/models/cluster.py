@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, StrictBool, StrictStr
+from pydantic import AfterValidator, Field, PrivateAttr, StrictBool, StrictStr
 
 from trainyard.base.labels import HOSTNAME
 from trainyard.base.limits import CLUSTER_NODES, COHORT_LEVELS
@@ -216,6 +218,8 @@ class Cluster(Spec):
     """Accepted findings on the cluster, each `rule: reason`."""
     description: str | None = None
     """Free text for readers."""
+    _namespaces: dict[str, str] = PrivateAttr(default_factory=dict)
+    """By team, the namespaces that do not have their team's name; the teams' files say them."""
 
     @property
     def minor(self) -> str:
@@ -310,3 +314,30 @@ class Cluster(Spec):
     def teams(self) -> tuple[str, ...]:
         """Names of the teams that some queue admits, sorted."""
         return tuple(sorted({team for queue in self.queues.values() for team in queue.teams}))
+
+    def with_namespaces(self, found: Mapping[str, str]) -> Self:
+        """Return the cluster with the namespaces of teams, by team; those with their team's name need not be said."""
+        there = {*self.teams()} if found else frozenset()
+        others = {team: space for team, space in found.items() if space != team and team in there}
+        if others == self._namespaces:
+            return self
+        other = self.model_copy()
+        other._namespaces = others
+        return other
+
+    @property
+    def other_namespaces(self) -> Mapping[str, str]:
+        """By team, the namespaces that do not have their team's name."""
+        return MappingProxyType(self._namespaces)
+
+    def namespace_of(self, team: str) -> str:
+        """Return the namespace of a team on the cluster: its name, unless its file says another."""
+        return self._namespaces.get(team, team)
+
+    def team_in(self, namespace: str) -> str | None:
+        """Return the team that a namespace of the cluster belongs to; None where it is no team's."""
+        return next((team for team in self.teams() if self.namespace_of(team) == namespace), None)
+
+    def namespaces(self, teams: Iterable[str] | None = None) -> tuple[str, ...]:
+        """Return the namespaces of some teams, sorted; by default of all that some queue admits."""
+        return tuple(sorted({self.namespace_of(team) for team in (self.teams() if teams is None else teams)}))

@@ -18,7 +18,7 @@ class NimService(Spec):
     """A model of NVIDIA NIM: it is downloaded once to a volume, and served by equal pods."""
 
     team: Name
-    """Team whose pods may call it; it runs in the namespace `nim-<team>`."""
+    """Team whose pods may call it; it runs in the namespace `nim-…`, with the name of the team's own behind it."""
     image: Image
     """Image of the model by digest, such as `nvcr.io/nim/meta/llama-3.1-8b-instruct@sha256:…`."""
     pool: Name
@@ -41,7 +41,7 @@ class Nim(Spec):
     """NVIDIA NIM: `operators.nim-operator` runs the services."""
 
     api_key: SubdomainName = "ngc-api"
-    """Secret in each namespace `nim-<team>` whose key `NGC_API_KEY` downloads models."""
+    """Secret in each of these namespaces whose key `NGC_API_KEY` downloads models."""
     pull_secret: SubdomainName = "ngc-pull"  # noqa: S105 - a name
     """Secret there of type `kubernetes.io/dockerconfigjson` that pulls images of nvcr.io."""
     services: dict[ServiceName, NimService] = Field(min_length=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Self
 
 from pydantic import model_validator
@@ -34,16 +35,19 @@ class Pipelines(Spec):
             raise validation_error("pipelines", f"has namespace {twice[0]!r} for two teams; give each team its own")
         return self
 
-    def namespace_of(self, team: str) -> str | None:
-        """Return where the account of a team's steps is; None of a team without pipelines."""
-        return self.namespaces.get(team) if self.namespaces else self.namespace or team
+    def namespace_of(self, team: str, own: Callable[[str], str]) -> str | None:
+        """Return where the account of a team's steps is; None of a team without pipelines.
 
-    def namespaces_apart(self) -> list[str]:
+        `own` returns the namespace of a team on the cluster (`Cluster.namespace_of`).
+        """
+        return self.namespaces.get(team) if self.namespaces else self.namespace or own(team)
+
+    def namespaces_apart(self, own: Callable[[str], str]) -> list[str]:
         """Return the namespaces of accounts that are not in the namespace of the team whose runs they start."""
-        return (
-            [self.namespace] if self.namespace else [place for team, place in self.namespaces.items() if place != team]
-        )
+        if self.namespace:
+            return [self.namespace]
+        return [place for team, place in self.namespaces.items() if place != own(team)]
 
-    def accounts_apart(self) -> list[str]:
+    def accounts_apart(self, own: Callable[[str], str]) -> list[str]:
         """Return these accounts, as `namespace:name`."""
-        return [f"{place}:{self.service_account}" for place in self.namespaces_apart()]
+        return [f"{place}:{self.service_account}" for place in self.namespaces_apart(own)]

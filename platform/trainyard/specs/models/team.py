@@ -1,4 +1,4 @@
-"""A team: one namespace on every cluster that admits it to a queue."""
+"""A team: one namespace on every cluster that admits it to a queue, with the team's name or another."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SecurityLevel = Literal["restricted", "baseline", "privileged"]
 """Kubernetes' Pod Security Standards, strictest first."""
 
 DEFAULT = "default"
-"""Where levels differ from cluster to cluster, the key of all others."""
+"""Where levels or namespaces differ from cluster to cluster, the key of all others."""
 
 STRICTEST: SecurityLevel = "restricted"
 """The level where nothing is said."""
@@ -104,10 +104,16 @@ class Egress(Spec):
 
 
 class Team(Spec):
-    """A team's group, Pod Security level, volumes and secrets; the file's name is the team's name."""
+    """A team's group, namespace, Pod Security level, volumes and secrets; the file's name is the team's name."""
 
     group: Annotated[Text, AfterValidator(people)]
     """Group of the team's members, as the cluster's identity provider names it."""
+    namespace: (
+        Annotated[Annotated[Name, Tag("plain")] | Annotated[dict[Name, Name], Tag("map")], Discriminator(shape_of)]
+        | None
+    ) = None
+    """Namespace of the team on every cluster, or one per cluster: `{default: …, <cluster>: …}`; default: the team's
+    name. It cannot change while the team has runs there."""
     pod_security: Annotated[
         Annotated[SecurityLevel, Tag("plain")] | Annotated[dict[Name, SecurityLevel], Tag("map")],
         Discriminator(shape_of),
@@ -149,6 +155,12 @@ class Team(Spec):
         if isinstance(self.pod_security, str):
             return self.pod_security
         return self.pod_security.get(cluster) or self.pod_security.get(DEFAULT, STRICTEST)
+
+    def namespace_on(self, cluster: str) -> str | None:
+        """Return the namespace that the file gives the team on a cluster; None where it has the team's name."""
+        if isinstance(self.namespace, Mapping):
+            return self.namespace.get(cluster) or self.namespace.get(DEFAULT)
+        return self.namespace
 
     @property
     def accounts(self) -> Mapping[str, ServiceAccount]:

@@ -146,9 +146,14 @@ def check_name(path: str, folder: str, name: str) -> Finding | None:
     if LABEL_NAME.fullmatch(name) is None or len(name) > LONGEST_NAME:
         message = f"file name {text(name)!r} must be lower-case letters, digits and inner '-', at most {LONGEST_NAME}"
         return problem("file-name", path, message)
-    if folder == TEAMS and (name in RESERVED_TEAMS or name.startswith("kube-") or name.endswith("-system")):
+    if folder == TEAMS and (name in RESERVED_TEAMS or is_of_system(name)):
         return problem("team-name", path, f"team name {name!r} is taken by the system; choose another")
     return None
+
+
+def is_of_system(namespace: str) -> bool:
+    """Say whether a namespace is of Kubernetes, or of a component that keeps to its convention of names."""
+    return namespace == "default" or namespace.startswith("kube-") or namespace.endswith("-system")
 
 
 def job_name(path: str, name: str) -> Finding | None:

@@ -58,9 +58,9 @@ def is_runtime(identity: Identity) -> bool:
     return identity.group == TRAINER and identity.kind in (RUNTIME, CLUSTER_WIDE)
 
 
-def may_name(identity: Identity, team: str) -> bool:
+def may_name(identity: Identity, namespace: str) -> bool:
     """Whether an object is a runtime that TrainJobs in a team's namespace may name."""
-    return is_runtime(identity) and identity.namespace in {"", team}
+    return is_runtime(identity) and identity.namespace in {"", namespace}
 
 
 def runtime_of(value: Object) -> Identity | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import replace
+from typing import Any
 
 from trainyard.base.documents.differences import differences
 from trainyard.base.system.repository import cluster_file
@@ -31,27 +33,59 @@ def object_effects(sides: Sides, specs: Collection[str] = ()) -> Iterator[tuple[
         if place in before and place in after and base.files.get(path) == now.files.get(path):
             continue
         old, new = before.get(place), after.get(place)
-        was, is_now = (plain(side.text(path), path) if entry else None for side, entry in ((base, old), (now, new)))
-        entry = new or old
-        if entry is None:
-            continue
-        found = list(differences(was, is_now)) if old and new else []
-        done = sync(applications, cluster, folder, was, is_now)
-        yield (
-            ObjectEffect(
-                "changes" if old and new else "adds" if new else "removes",
-                cluster,
-                folder,
-                entry.ref,
-                tuple(found[:SHOWN]),
-                max(0, len(found) - SHOWN),
-                kept=done == "keep",
-                sync=done,
-                spec=entry.spec,
-                told=entry.spec in specs or cluster_file(cluster) in specs,
-            ),
-            tuple(dangers(entry.ref, was, is_now)),
-        )
+        told = specs if cluster_file(cluster) not in specs else None
+        values = plain(base.text(path), path) if old else None, plain(now.text(path), path) if new else None
+        for two, (was, is_now), stays in split((old, new), values, folder):
+            found = effect(applications, cluster, folder, two, (was, is_now), told)
+            yield (
+                replace(found, sync="keep", kept=True) if stays else found,
+                () if stays else tuple(dangers(found.object, was, is_now)),
+            )
+
+
+Two = tuple[Any, Any]
+"""What there is before and after; None where it does not exist."""
+
+
+def split(entries: Two, values: Two, folder: str) -> Iterator[tuple[Two, Two, bool]]:
+    """Yield the object of one file before and after; one that gets another namespace ends, and another begins.
+
+    Whether it stays in the cluster is said too: a team's project has one namespace, and Argo CD leaves alone what is
+    in another (argo-cd v3.6.1 controller/state.go IsLiveResourcePermitted).
+    """
+    (old, new), (was, is_now) = entries, values
+    if old is None or new is None or old.namespace == new.namespace:
+        yield entries, values, False
+        return
+    yield (old, None), (was, None), folder.startswith(("teams/", layout.RUNS))
+    yield (None, new), (None, is_now), False
+
+
+def effect(
+    applications: Applications,
+    cluster: str,
+    folder: str,
+    entries: Two,
+    values: Two,
+    specs: Collection[str] | None,
+) -> ObjectEffect:
+    """Return the effect on one object; `specs` are as above, None where the cluster's own file tells everything."""
+    (old, new), (was, is_now) = entries, values
+    entry: index.Entry = new or old
+    found = list(differences(was, is_now)) if old and new else []
+    done = sync(applications, cluster, folder, was, is_now)
+    return ObjectEffect(
+        "changes" if old and new else "adds" if new else "removes",
+        cluster,
+        folder,
+        entry.ref,
+        tuple(found[:SHOWN]),
+        max(0, len(found) - SHOWN),
+        kept=done == "keep",
+        sync=done,
+        spec=entry.spec,
+        told=specs is None or entry.spec in specs,
+    )
 
 
 def objects(side: Snapshot, other: Snapshot) -> dict[tuple[str, str, str], index.Entry]:

@@ -99,7 +99,7 @@ def put_together(
     """Return an outage with the runs that it ends, those that lose most first."""
     ends = [key for key in asked if key[0] == name and key in sides.base.active and is_ended(outage, asked[key])]
     there = sides.runs({key: sides.now.active[key] for key in ends}, old=False)
-    runs = [interrupted(run, outage, budgets) for run in there.values()]
+    runs = [interrupted(cluster, run, outage, budgets) for run in there.values()]
     runs.sort(key=lambda run: (not run.stuck, run.lost != "all", -(run.lost_gpu_hours or 0), run.team, run.run))
     return Maintenance(
         name,
@@ -131,17 +131,17 @@ def is_ended(outage: Outage, request: Asked) -> bool:
             return False
 
 
-def interrupted(run: Run, outage: Outage, budgets: Iterable[Mapping[str, Any]]) -> Interrupted:
+def interrupted(cluster: Cluster, run: Run, outage: Outage, budgets: Iterable[Mapping[str, Any]]) -> Interrupted:
     """Return a run as it is each time that one of its nodes is taken out."""
     shape, loss = run.shape, lost_work.when_preempted(run.shape, run.job)
     hours = shape.hours
     if hours is None and isinstance(value_at(run.job, ("maxHours",)), (int, float)):
         hours = float(run.job["maxHours"])
-    stuck = tuple(why_stuck(run.key[1], shape, outage, budgets))
+    stuck = tuple(why_stuck(cluster.namespace_of(run.key[1]), shape, outage, budgets))
     return Interrupted(run.key[1], run.entry.name, shape.gpus, loss.words, loss.lost, loss.gpu_hours, hours, stuck)
 
 
-def why_stuck(team: str, shape: Shape, outage: Outage, budgets: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+def why_stuck(namespace: str, shape: Shape, outage: Outage, budgets: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """Yield why pods of a run do not leave their node, or not in time."""
     if outage.keeps_local and shape.local:
         yield f"pods have an emptyDir, and deleteEmptyDir is off: {outage.then}"
@@ -149,7 +149,7 @@ def why_stuck(team: str, shape: Shape, outage: Outage, budgets: Iterable[Mapping
         yield f"pods have {shape.grace} seconds to end, and the limit is {outage.seconds}: {outage.then}"
     for budget in budgets if outage.budgets else ():
         where, selector = value_at(budget, ("metadata", "namespace")), value_at(budget, ("spec", "selector"))
-        if where == team and any(selects(selector, labels) for labels in shape.labels):
+        if where == namespace and any(selects(selector, labels) for labels in shape.labels):
             named = value_at(budget, ("metadata", "name"))
             end = f"after {outage.seconds} seconds {outage.then}" if outage.seconds else "the node waits without end"
             yield f"PodDisruptionBudget {named} allows no eviction: {end}"

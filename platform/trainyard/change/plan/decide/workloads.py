@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from trainyard.base.memory import Memory
 from trainyard.base.system import reads
 from trainyard.base.system.cache import key
-from trainyard.base.system.repository import cluster_file
+from trainyard.base.system.repository import cluster_file, team_file
 from trainyard.change.plan.read.two_sides import Sides, files_of, plain
 from trainyard.judge.admission.empty_nodes import alike, is_social
 from trainyard.judge.admission.job_workloads import Bid, bare, bid
@@ -19,6 +19,7 @@ from trainyard.judge.admission.site import OWN, READ, RUNTIMES, Site, admits, re
 from trainyard.render.tree.ledger import Entry
 from trainyard.render.tree.ledgers import JobKey
 from trainyard.render.tree.snapshot import Snapshot
+from trainyard.specs import namespaces
 from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.reading import document
 
@@ -61,9 +62,19 @@ def sites(sides: Sides, name: str, known: Mapping[str, Cluster], memory: Memory)
 
 def models(sides: Sides, name: str, known: Mapping[str, Cluster]) -> tuple[Cluster | None, Cluster | None]:
     """Return a cluster as its file says it before and after, None where that is not right; one, if it is the same."""
+    now = known.get(name) or model(lambda file: sides.spec(file)[1], name)
+    if is_said_alike(sides, name, now):
+        return now, now
+    return model(lambda file: sides.spec(file)[0], name), now
+
+
+def is_said_alike(sides: Sides, name: str, cluster: Cluster | None) -> bool:
+    """Whether the files of a cluster and of its teams say the same before and after, as far as it is about Kueue."""
     old, new = sides.spec(cluster_file(name))
-    now = known.get(name) or model(new, name)
-    return now if old == new else model(old, name), now
+    if old != new or cluster is None:
+        return old == new
+    texts = (sides.spec(team_file(team)) for team in cluster.teams())
+    return all(one == two or namespaces.said_for(one, name) == namespaces.said_for(two, name) for one, two in texts)
 
 
 def is_as_it_was(sides: Sides, name: str) -> bool:
@@ -72,10 +83,15 @@ def is_as_it_was(sides: Sides, name: str) -> bool:
     return old == new and object_files(sides.base, name) == object_files(sides.now, name)
 
 
-def model(data: bytes | None, name: str) -> Cluster | None:
-    """Return a cluster as its file says it, None where that is not right."""
+def model(read: Callable[[str], bytes | None], name: str) -> Cluster | None:
+    """Return a cluster as its file and those of its teams say it, None where that is not right."""
+    data = read(cluster_file(name))
     source = document.read(cluster_file(name), data)[0] if data is not None else None
-    return document.validate(Cluster, source)[0] if source is not None else None
+    cluster = document.validate(Cluster, source)[0] if source is not None else None
+    if cluster is None:
+        return None
+    said = {team: namespaces.said_for(read(team_file(team)), name) for team in cluster.teams()}
+    return cluster.with_namespaces({team: space for team, space in said.items() if space})
 
 
 def site(side: Snapshot, name: str, cluster: Cluster | None, memory: Memory) -> Site | None:

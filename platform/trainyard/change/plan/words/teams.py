@@ -59,6 +59,13 @@ class TeamWords:
                 return f"pods of team {self.name} {may} {peer(opened)}", AT_ONCE, ""
             case ("egress", *_):
                 return phrase(f"team {self.name}: {change.path}", change), AT_ONCE, ""
+            case ("namespace", *cluster):
+                where = f" on {cluster[0]}" if cluster and cluster[0] != DEFAULT else ""
+                known = replace(change, before=change.before or self.name, after=change.after or self.name)
+                what = phrase(f"namespace of team {self.name}{where}", known)
+                stays = f"namespace {known.before} stays with its objects; claims of {known.after} begin empty"
+                danger = f"data of team {self.name}{where} stay behind in namespace {known.before}: copy them"
+                return (what, stays, danger) if known.before != known.after else ("", "", "")
             case ("group",):
                 what = f"group of team {self.name}"
                 return (

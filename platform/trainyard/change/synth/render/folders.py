@@ -118,7 +118,7 @@ def fill(
             space = Space(rest, specs.teams[rest], site, clusters.of_team(specs, name, rest))
             return constructs.TeamSpace(folder, rest, space=space, without=without)
         case _:
-            return constructs.TeamRuns(folder, rest, team_name=rest)
+            return constructs.TeamRuns(folder, rest, space=Space(rest, specs.teams[rest], site))
 
 
 def text(

@@ -75,7 +75,8 @@ def check_steps(specs: Specs, names: Iterable[JobName], *, broken: frozenset[Job
             )
             yield ORDER.at(file.source, ("after",), message)
             continue
-        if cluster is not None and cluster.pipelines and cluster.pipelines.namespace_of(file.team) is None:
+        pipelines = cluster.pipelines if cluster is not None else None
+        if cluster is not None and pipelines and pipelines.namespace_of(file.team, cluster.namespace_of) is None:
             message = f"team {file.team!r} has no pipelines on cluster {file.job.cluster!r}"
             yield ORDER.at(file.source, ("after",), f"{message}; add it to pipelines.namespaces, or remove after")
             continue

@@ -66,8 +66,9 @@ def names(cluster: Cluster, source: Source, said: BurnIn) -> Iterator[Finding]:
         if NAME in there:
             message = f"{what} {NAME!r} has the name that the burn-in needs; rename it"
             yield BURN_IN.at(source, (field, NAME), message, key=True)
-    for name in sorted({NAME, MARKER} & {*cluster.teams()}):
-        yield BURN_IN.at(source, AT, f"team {name!r} has the namespace that the burn-in needs; rename it", key=True)
+    for team in (team for team in cluster.teams() if cluster.namespace_of(team) in {NAME, MARKER}):
+        message = f"team {team!r} has the namespace that the burn-in needs; rename it"
+        yield BURN_IN.at(source, AT, message, key=True)
     for index, name in enumerate(said.pools):
         if name not in cluster.pools:
             message = f"pool {name!r} does not exist; {did_you_mean(name, cluster.pools)}"

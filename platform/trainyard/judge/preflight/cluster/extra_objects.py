@@ -71,6 +71,7 @@ def of_others(one: OneCluster, own: Mapping[str, Sequence[clusters.Own]]) -> Ite
         team = folder.removeprefix(TEAMS) if folder.startswith(TEAMS) else None
         for item in items if team else ():
             space = item.identity.namespace
-            if space != team and space in one.teams:
-                message = f"namespace {space!r} is another team's; move the object to {TEAMS}{space}"
+            other = one.cluster.team_in(space) or (space if space in one.teams else None)
+            if other not in {team, None}:
+                message = f"namespace {space!r} is another team's; move the object to {TEAMS}{other}"
                 yield OTHERS.of(item.place, message)

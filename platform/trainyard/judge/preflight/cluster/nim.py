@@ -49,16 +49,16 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
 
 def check_team(cluster: Cluster, source: Source, at: Path, service: NimService) -> Iterator[Finding]:
     """Yield a team that the cluster does not admit, and a namespace that is another team's or has too long a name."""
-    teams, space = cluster.teams(), namespace(service.team)
+    teams, space = cluster.teams(), namespace(cluster, service.team)
     if service.team not in teams:
         message = f"no queue admits team {service.team!r}; {did_you_mean(service.team, teams)}"
         yield SERVICE.at(source, (*at, "team"), message)
-    elif space in teams:
-        message = f"namespace {space!r} of the services is that of team {space!r}; rename that team"
+    elif (other := cluster.team_in(space)) is not None:
+        message = f"namespace {space!r} of the services is that of team {other!r}; rename that"
         yield SERVICE.at(source, (*at, "team"), message)
     elif len(space) > LONGEST:
         message = f"namespace {space[:20]!r}… would have {len(space)} characters, but {LONGEST} are allowed"
-        yield SERVICE.at(source, (*at, "team"), f"{message}; use a team with a shorter name")
+        yield SERVICE.at(source, (*at, "team"), f"{message}; use a team whose namespace has a shorter name")
 
 
 def check_pool(cluster: Cluster, source: Source, at: Path, service: NimService) -> Iterator[Finding]:

@@ -33,6 +33,6 @@ def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
         )
         yield OWN.at(source, ("pipelines",), f"{message}; set namespaces", key=True, severity=Severity.WARNING)
     for team, place in cluster.pipelines.namespaces.items() if cluster.pipelines else ():
-        if place == team:
+        if place == cluster.namespace_of(team):
             message = f"profile {place!r} is the namespace of the team's runs, where no step may start; name another"
             yield OWN.at(source, ("pipelines", "namespaces", team), message)

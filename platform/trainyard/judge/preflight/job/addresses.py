@@ -46,7 +46,7 @@ def check(one: OneJob, team: Team, cluster: Cluster) -> Iterator[Finding]:
     extra = of_team(specs, job.cluster, name)
     if any(group_is(item, POLICIES) for item in extra):
         return
-    added = list(policies_of(extra, name))
+    added = list(policies_of(extra, cluster.namespace_of(name)))
     open_rules = [*rules_of(one, team, cluster, added), *(rule for item in added for rule in outgoing(item))]
     said = set[str]()
     said_by_job = texts_of(job, one.run.contents if one.run is not None else {})
@@ -73,10 +73,11 @@ def closed(one: OneJob, team: Team, cluster: Cluster, found: Named, rules: list[
     if not found.space:
         return closed_address(one, team, cluster, found.text, rules)
     peer = traffic.Pod(found.space, range=cidrs.pods if cidrs else None)
-    if found.space == name or any(traffic.may_pass(rule, "Egress", name, peer) for rule in rules):
+    place = cluster.namespace_of(name)
+    if found.space == place or any(traffic.may_pass(rule, "Egress", place, peer) for rule in rules):
         return None
     where = f"{found.text!r} is in namespace {found.space!r}"
-    if found.space in cluster.teams():
+    if found.space in cluster.namespaces():
         return f"{where} of another team, whose pods accept no connection; use a server elsewhere"
     others = [key for egress in team.egress if egress.namespace == found.space for key in egress.clusters]
     if others:
@@ -93,7 +94,7 @@ def closed_address(one: OneJob, team: Team, cluster: Cluster, text: str, rules: 
             continue
         pods = what != "nodes"
         if (pods and any(egress.namespace for _, egress in team.opens(one.file.job.cluster))) or any(
-            traffic.may_pass(rule, "Egress", name, traffic.Pod("", range=text)) for rule in rules
+            traffic.may_pass(rule, "Egress", cluster.namespace_of(name), traffic.Pod("", range=text)) for rule in rules
         ):
             return None
         remedy = (
@@ -115,10 +116,10 @@ def rules_of(one: OneJob, team: Team, cluster: Cluster, added: list[Mapping[str,
             yield from (rule for rule in traffic.rules(policy.fields["spec"], "Egress") if rule not in dns)
 
 
-def policies_of(extra: list[Mapping[str, Any]], name: str) -> Iterator[Mapping[str, Any]]:
+def policies_of(extra: list[Mapping[str, Any]], namespace: str) -> Iterator[Mapping[str, Any]]:
     """Yield the repository's own policies in a team's namespace."""
     for item in extra:
-        own = (mapping(item.get("metadata")).get("namespace") or name) == name
+        own = (mapping(item.get("metadata")).get("namespace") or namespace) == namespace
         if own and item.get("kind") == "NetworkPolicy" and group_is(item, ("networking.k8s.io",)):
             yield item
 
@@ -147,7 +148,7 @@ def is_elsewhere(found: Named, extra: list[Mapping[str, Any]]) -> bool:
 def spaces(cluster: Cluster, team: Team, extra: list[Mapping[str, Any]]) -> frozenset[str]:
     """Return the namespaces that are known to be on a cluster."""
     facts = [release(operator) for operator in cluster.operators]
-    found = {*cluster.teams(), cluster.argocd.namespace, *(one.namespace for one in facts if one is not None)}
+    found = {*cluster.namespaces(), cluster.argocd.namespace, *(one.namespace for one in facts if one is not None)}
     found |= {egress.namespace for egress in team.egress if egress.namespace}
     for item in extra:
         metadata = mapping(item.get("metadata"))

@@ -36,9 +36,10 @@ LOCAL = frozenset({"localhost"})
 
 
 @PLACED.check()
-def check(one: OneJob, _: Team, __: Cluster) -> Iterator[Finding]:
+def check(one: OneJob, _: Team, cluster: Cluster) -> Iterator[Finding]:
     """Yield hosts that no Service of the repository is, once each; a program or a patch may add others."""
     job, team = one.file.job, one.file.team
+    place = cluster.namespace_of(team)
     if any(program.folder in {"platform", f"teams/{team}"} for program in on(one.specs.programs, job.cluster)):
         return
     if any("hostAliases" in str(patch.merge) for patch in job.patches):
@@ -49,16 +50,16 @@ def check(one: OneJob, _: Team, __: Cluster) -> Iterator[Finding]:
         for match in URL.finditer(text) if "://" in text else ():
             host = match["host"]
             if known is None:
-                known = services(of_team(one.specs, job.cluster, team), team) | LOCAL
+                known = services(of_team(one.specs, job.cluster, team), place) | LOCAL
             if host not in known | said and not host.startswith(one.file.name):
                 said.add(host)
                 message = (
-                    f"{host!r} is no Service of namespace {team!r} here; write its namespace: {host}.<namespace>.svc"
+                    f"{host!r} is no Service of namespace {place!r} here; write its namespace: {host}.<namespace>.svc"
                 )
                 yield UNKNOWN.at(one.file.source, path, message)
 
 
-def services(extra: list[Mapping[str, Any]], team: str) -> frozenset[str]:
+def services(extra: list[Mapping[str, Any]], namespace: str) -> frozenset[str]:
     """Return the Services of the repository's own objects in a team's namespace."""
     found = (mapping(item.get("metadata")) for item in extra if item.get("kind") == "Service")
-    return frozenset(str(item.get("name")) for item in found if (item.get("namespace") or team) == team)
+    return frozenset(str(item.get("name")) for item in found if (item.get("namespace") or namespace) == namespace)

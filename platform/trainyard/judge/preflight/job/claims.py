@@ -55,6 +55,6 @@ def claim_names(specs: Specs, file: JobFile, team: Team, cluster: Cluster) -> se
             continue
         metadata = value.get("metadata")
         said = metadata if isinstance(metadata, dict) else {}
-        if extra.folder == f"teams/{file.team}" or said.get("namespace") == file.team:
+        if extra.folder == f"teams/{file.team}" or said.get("namespace") == cluster.namespace_of(file.team):
             own.add(str(said.get("name")))
     return own

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from trainyard.base.documents import Path
 from trainyard.base.findings import Finding, Severity, did_you_mean
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.names import UNKNOWN_CLUSTER, present
 from trainyard.judge.preflight.subjects import TEAM, OneTeam
-from trainyard.render.clusters.nets import LINK_LOCAL, RESOLVERS, closed_ranges
-from trainyard.render.clusters.snapshots import NAMESPACE as SNAPSHOTS
+from trainyard.render.clusters.nets import LINK_LOCAL, closed_ranges
 from trainyard.render.parts.identity import malformed_providers
 from trainyard.render.sizing.fabrics import fabric_type
 from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.models.team import DEFAULT, Egress, Team
-from trainyard.specs.releases import releases
 from trainyard.specs.sources import Source, Specs
 
 DOCS = "docs/teams.md"
@@ -84,14 +82,6 @@ NEEDLESS = Rule(
     fix="write podSecurity as a map, with a level for each cluster that needs one",
     source="docs/teams.md",
 )
-TAKEN = Rule(
-    id="spec/team-namespace",
-    title="No team has the name of a namespace of Argo CD or of an operator.",
-    why="the team's people and runs would share a namespace with components that have rights over the cluster",
-    fix="rename the team",
-    source="docs/teams.md; the namespaces of releases/",
-)
-
 DEFAULT_ACCOUNT = "default"
 """The account that each namespace has, and each pod that names none."""
 
@@ -103,8 +93,6 @@ METADATA_ADDRESSES = (LINK_LOCAL, "fd00:ec2::254/128", "fd20:ce::254/128")
 def check(one: OneTeam) -> Iterator[Finding]:
     """Yield the problems with a team in view of all clusters."""
     specs, name, team, source = one.specs, one.name, one.team, one.source
-    if whose := taken_namespaces(specs).get(name):
-        yield TAKEN.at(source, (), f"team name {name!r} is also the namespace of {whose}; use another")
     yield from check_needed(specs, name, source)
     yield from check_clusters(team, source, present("cluster", specs.clusters, one.broken))
     yield from check_accounts(team, source)
@@ -112,18 +100,6 @@ def check(one: OneTeam) -> Iterator[Finding]:
     there = {key: cluster for key, cluster in specs.clusters.items() if name in cluster.teams()}
     for at, opened in enumerate(team.egress):
         yield from check_egress(specs, name, source, opened, ("egress", at), there)
-
-
-def taken_namespaces(specs: Specs) -> Mapping[str, str]:
-    """Return the namespaces that are the platform's on any cluster, each with whose it is."""
-    found = {facts.namespace: f"operator {name!r}" for name, facts in releases().items()}
-    found |= {SNAPSHOTS: "what takes snapshots"}
-    found |= {name: "Multus and other daemons" for name in RESOLVERS if name not in found}
-    for name, cluster in specs.clusters.items():
-        found[cluster.argocd.namespace] = f"Argo CD of cluster {name!r}"
-        for space in cluster.pipelines.namespaces_apart() if cluster.pipelines else ():
-            found[space] = f"pipelines of cluster {name!r}"
-    return found
 
 
 def check_needed(specs: Specs, name: str, source: Source) -> Iterator[Finding]:
@@ -144,8 +120,10 @@ def needs_privileges(cluster: Cluster) -> bool:
 
 def check_clusters(team: Team, source: Source, clusters: set[str]) -> Iterator[Finding]:
     """Yield clusters that the team names and that do not exist."""
-    levels = team.pod_security if isinstance(team.pod_security, Mapping) else {}
-    named: list[tuple[str, Path, bool]] = [(key, ("podSecurity", key), True) for key in levels if key != DEFAULT]
+    named: list[tuple[str, Path, bool]] = []
+    for field, said in (("namespace", team.namespace), ("podSecurity", team.pod_security)):
+        keys = said if isinstance(said, Mapping) else {}
+        named += [(key, (field, key), True) for key in keys if key != DEFAULT]
     for volume, claim in team.volumes.items():
         named += [(key, ("volumes", volume, "clusters", at), False) for at, key in enumerate(claim.clusters)]
     for place, opened in enumerate(team.egress):
@@ -190,21 +168,28 @@ def check_egress(
 ) -> Iterator[Finding]:
     """Yield the findings on an egress entry that opens too much, has no effect, or reaches forbidden targets."""
     team = specs.teams[name]
-    if opened.namespace == name:
-        message = f"pods of namespace {name!r} already reach each other; remove the entry"
+    there = [key for key in clusters if not opened.clusters or key in opened.clusters]
+    own = {clusters[key].namespace_of(name) for key in there} or {team.namespace_on(DEFAULT) or name}
+    if opened.namespace in own:
+        message = f"pods of namespace {opened.namespace!r} already reach each other; remove the entry"
         yield NO_EFFECT.at(source, (*path, "namespace"), message)
-    elif opened.namespace in specs.teams:
+    elif opened.namespace is not None and is_of_team(specs, opened.namespace, [clusters[key] for key in there]):
         message = (
             f"namespace {opened.namespace!r} belongs to another team, whose pods accept no connection; remove the entry"
         )
         yield OTHER_TEAM.at(source, (*path, "namespace"), message)
-    there = [key for key in clusters if not opened.clusters or key in opened.clusters]
     wrong = [check_range(clusters[key], key, team, opened.cidr) for key in there if opened.cidr is not None]
     needless = all(found is not None and found[0] is NO_EFFECT for found in wrong)
     said = {rule.id: (rule, message) for rule, message in reversed([found for found in wrong if found is not None])}
     for rule, message in said.values():
         if needless or rule is not NO_EFFECT:
             yield rule.at(source, (*path, "cidr"), message)
+
+
+def is_of_team(specs: Specs, namespace: str, clusters: Iterable[Cluster]) -> bool:
+    """Whether a namespace is a team's, on some of these clusters or on all."""
+    known = specs.teams.get(namespace)
+    return (known is not None and known.namespace is None) or any(one.team_in(namespace) for one in clusters)
 
 
 def check_range(cluster: Cluster, name: str, team: Team, cidr: str) -> tuple[Rule, str] | None:

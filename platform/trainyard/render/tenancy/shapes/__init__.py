@@ -4,7 +4,7 @@ A shape is closed: a field that it does not name is refused. Both readings of on
 `Served` fields, which only a server fills in.
 """
 
-from trainyard.render.tenancy.shapes.base import YES, About, Breach, Shape
+from trainyard.render.tenancy.shapes.base import OWN, YES, About, Breach, Shape
 from trainyard.render.tenancy.shapes.joined import Both, Chosen, Elsewhere
 from trainyard.render.tenancy.shapes.keys import Pairs
 from trainyard.render.tenancy.shapes.maps import Fields, Items, Loose, Values, known_shape
@@ -14,6 +14,7 @@ __all__ = [
     "ANY",
     "KEPT",
     "NEVER",
+    "OWN",
     "SERVED",
     "YES",
     "About",

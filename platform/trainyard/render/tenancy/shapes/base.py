@@ -35,11 +35,20 @@ class About:
     @property
     def own(self) -> Mapping[str, str]:
         """What the object says of itself, by the words that shapes use."""
-        return {"name": self.name, "run": self.run, "team": self.allowance.team}
+        allowance = self.allowance
+        return {"name": self.name, "run": self.run, "team": allowance.team, "namespace": allowance.namespace}
 
 
-OWN = {"name": "object.metadata.name", "run": "object.metadata.name", "team": "object.metadata.namespace"}
-"""The same in CEL; every object of a run is called as the run."""
+OWN = {
+    "name": "object.metadata.name",
+    "run": "object.metadata.name",
+    "team": "ownTeam()",
+    "namespace": "object.metadata.namespace",
+}
+"""The same in CEL; every object of a run is called as the run.
+
+A policy's text has `ownTeam()` until its cluster is known.
+"""
 
 
 class Shape(ABC):
