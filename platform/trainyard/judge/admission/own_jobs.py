@@ -87,11 +87,11 @@ def is_scheduled(value: Any) -> bool:
     return isinstance(value, dict) and value.get("kind") == "CronJob" and value.get("apiVersion") == "batch/v1"
 
 
-def heads(files: Iterable[ExtraFile]) -> Iterator[ExtraFile]:
+def heads(cluster: Cluster, files: Iterable[ExtraFile]) -> Iterator[ExtraFile]:
     """Yield files without those of pods whose group has another pod before them: Kueue queues a group once."""
     seen: set[str] = set()
     for file in files:
-        value = with_namespace(job_of(file), file.folder)
+        value = with_namespace(job_of(file), cluster, file.folder)
         group = f"{value['metadata']['namespace']}/{group_of(value)}" if group_of(value) else ""
         if not group or group not in seen:
             yield file
@@ -114,7 +114,7 @@ def of_cluster(specs: Specs, name: str, files: Iterable[ExtraFile]) -> Iterator[
         return
     crowd, every, cluster = Crowd.of(where, Queue(())), list(files), specs.clusters[name]
     pods = [value for file in every if is_pod(value := with_namespace(job_of(file), cluster, file.folder))]
-    for file in heads(every):
+    for file in heads(cluster, every):
         value = with_namespace(job_of(file), cluster, file.folder)
         others = [pod for pod in pods if group_of(pod) and pod["metadata"]["name"] != value["metadata"]["name"]]
         try:
