@@ -72,8 +72,8 @@ def check_team(cluster: Cluster, source: Source, at: Path, one: VirtualCluster) 
     teams, space = cluster.teams(), namespace(str(at[1]))
     if one.team not in teams:
         yield VIRTUAL.at(source, (*at, "team"), f"no queue admits team {one.team!r}; {did_you_mean(one.team, teams)}")
-    if space in teams:
-        message = f"its namespace {space!r} is that of team {space!r}; rename the virtual cluster"
+    if (other := cluster.team_in(space)) is not None:
+        message = f"its namespace {space!r} is that of team {other!r}; rename the virtual cluster"
         yield VIRTUAL.at(source, at, message, key=True)
 
 
