@@ -196,10 +196,11 @@ def monitoring_spec(follower: Follower) -> dict[str, Any]:
 
 
 def teams_spec(follower: Follower, extra: list[tuple[str, str | None]]) -> dict[str, Any]:
-    """Return the project of teams: their namespaces and what belongs there."""
+    """Return the project of teams: their namespaces and what belongs there; on a rehearsal volumes of their claims."""
+    volumes = ["/PersistentVolume"] if follower.cluster.simulated is not None else []
     return {
         "destinations": [follower.destination(team) for team in follower.cluster.teams()],
-        "clusterResourceWhitelist": allowed_kinds(["/Namespace"]),
+        "clusterResourceWhitelist": allowed_kinds(["/Namespace", *volumes]),
         **namespaced_kinds({*OF_TEAMS, *ceph_buckets.kinds(follower.cluster), *(kind for kind, _ in extra)}),
     }
 
