@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from trainyard.render.parts.objects import Resource
 from trainyard.specs import Cluster
 
-
 NOTHING_PROVISIONS = "kubernetes.io/no-provisioner"
 """Provisioner of classes whose volumes are there beforehand (kubernetes.io docs, storage classes, local)."""
 

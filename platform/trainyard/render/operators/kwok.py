@@ -27,6 +27,9 @@ ENDS_AFTER = f"{OURS}/ends-after"
 ENDS = f"{OURS}/ends"
 """Annotation of a pod: with `failed` it fails at once."""
 
+MACHINE = f"{OURS}/machine"
+"""Annotation of a node: digest of what it offers, so that KWOK looks at it again when that changes."""
+
 WAVE = {SYNC_WAVE: "1"}
 """Nodes come after the stages that make them ready."""
 
@@ -112,7 +115,7 @@ def nodes(cluster: Cluster, pool: str) -> Iterator[Resource]:
     yield stage(f"node-{pool}", "Node", selector, node_status(offered, digest), at=at)
     taints = [{"key": taint.key, "value": taint.value or None, "effect": taint.effect} for taint in of_pool.taints]
     for name, labels in nodes_of(cluster, pool):
-        notes = {**WAVE, FAKE_NODE: FAKE}
+        notes = {**WAVE, FAKE_NODE: FAKE, MACHINE: digest}
         fields = {"spec": {"taints": [{key: item for key, item in taint.items() if item} for taint in taints]}}
         yield Resource("v1", "Node", name, at, labels={**WELL_KNOWN, **labels}, annotations=notes, fields=fields)
 
@@ -125,8 +128,8 @@ def node_status(offered: Mapping[str, str], digest: str) -> str:
     names = " ".join(json.dumps(name) for name in offered)
     lists = "".join(
         f"{field}:\n"
-        + f"{{{{ range $name, $_ := .status.{field} }}}}{{{{ if not (eq $name {names}) }}}}\n"
-        + "  {{ $name | Quote }}: null\n{{ end }}{{ end }}\n"
+        f"{{{{ range $name, $_ := .status.{field} }}}}{{{{ if not (eq $name {names}) }}}}\n"
+        "  {{ $name | Quote }}: null\n{{ end }}{{ end }}\n"
         + "".join(f"  {json.dumps(name)}: {json.dumps(amount)}\n" for name, amount in sorted(offered.items()))
         for field in ("allocatable", "capacity")
     )
