@@ -21,6 +21,7 @@ from trainyard.base.quantities import Quantity
 from trainyard.faces.live.server import Answer
 from trainyard.judge.admission.verdicts import verdicts
 from trainyard.judge.frozen import check_specs
+from trainyard.render.operators.kwok import MACHINE
 from trainyard.render.sizing.machines import machine, quantities
 from trainyard.specs.load import read_repository
 
@@ -58,6 +59,12 @@ class Stage(Oracle):
     def nodes(self) -> list[Object]:
         """Return the nodes."""
         return self._listed("/api/v1/nodes")
+
+    def note(self, digest: str) -> None:
+        """Annotate all nodes with what they shall offer."""
+        for node in self.nodes():
+            body = {"metadata": {"annotations": {MACHINE: digest}}}
+            self.change(f"/api/v1/nodes/{node['metadata']['name']}", body)
 
     def state(self) -> dict[str, str]:
         """Return what has become of each job, by the last condition of its Workload that counts."""
@@ -137,24 +144,19 @@ def test_nodes_offer_what_machines_do(stage: Stage) -> None:
     template = rendered["spec"]["next"]["statusTemplate"]
     fewer = {name: amount for name, amount in wanted.items() if name != "vpc.amazonaws.com/efa"}
     text = template.replace('  "vpc.amazonaws.com/efa": "32"\n', "").replace(' "vpc.amazonaws.com/efa"', "")
-    (digest,) = (values for values in rendered["spec"]["selector"]["matchExpressions"][1]["values"])
-    other = digest.replace(digest[:4], "0000", 1)
-    changed = stage_with(rendered, text.replace(digest[:16], other[:16]), other)
-    stage.apply(changed)
-    for node in stage.nodes():
-        stage.change(f"/api/v1/nodes/{node['metadata']['name']}", {"metadata": {"annotations": {"seen": "1"}}})
+    digest, other = next(iter(digests())), "0" * 16
+    spec = {**rendered["spec"], "next": {"statusTemplate": text.replace(digest, other)}}
+    stage.apply({**rendered, "spec": spec})
+    stage.note(other)
     stage.wait("nodes have lost a device", [fewer] * 4, lambda: [offered(node) for node in stage.nodes()])
+    stage.note(digest)
     stage.apply(rendered)
-    for node in stage.nodes():
-        stage.change(f"/api/v1/nodes/{node['metadata']['name']}", {"metadata": {"annotations": {"seen": "2"}}})
     stage.wait("nodes are as before", [wanted] * 4, lambda: [offered(node) for node in stage.nodes()])
 
 
-def stage_with(value: Object, template: str, state: str) -> Object:
-    """Return the stage of a pool with another template, for nodes that are not in this state."""
-    first, second = value["spec"]["selector"]["matchExpressions"]
-    selector = {"matchExpressions": [first, {**second, "values": [state]}]}
-    return {**value, "spec": {**value["spec"], "selector": selector, "next": {"statusTemplate": template}}}
+def digests() -> set[str]:
+    """Return what the annotations of the tree's nodes stand for."""
+    return {value["metadata"]["annotations"][MACHINE] for value in around() if value["kind"] == "Node"}
 
 
 def test_runs_are_admitted_as_is_said_and_end(stage: Stage) -> None:

@@ -108,11 +108,10 @@ def nodes(cluster: Cluster, pool: str) -> Iterator[Resource]:
     of_pool = machine(cluster, pool)
     offered = quantities(of_pool.allocatable)
     digest = hashlib.sha256(json.dumps(offered, sort_keys=True).encode()).hexdigest()[:16]
-    state = f'[(.status.nodeInfo.machineID // ""), ({READY} // "")] | join(" ")'
     here = [jq(f'.metadata.labels["{key}"]', "In", value) for key, value in cluster.selector_of(pool).items()]
-    selector = [*here, jq(state, "NotIn", f"{digest} True")]
+    selector = [*here, jq(STATE, "NotIn", "true True")]
     at = ("pools", pool)
-    yield stage(f"node-{pool}", "Node", selector, node_status(offered, digest), at=at)
+    yield stage(f"node-{pool}", "Node", selector, node_status(offered, digest), at=at, delay=PAUSE)
     taints = [{"key": taint.key, "value": taint.value or None, "effect": taint.effect} for taint in of_pool.taints]
     for name, labels in nodes_of(cluster, pool):
         notes = {**WAVE, FAKE_NODE: FAKE, MACHINE: digest}
@@ -120,7 +119,14 @@ def nodes(cluster: Cluster, pool: str) -> Iterator[Resource]:
         yield Resource("v1", "Node", name, at, labels={**WELL_KNOWN, **labels}, annotations=notes, fields=fields)
 
 
-READY = '(.status.conditions // []) | map(select(.type == "Ready"))[0].status'
+STATE = (
+    f'[(.status.nodeInfo.machineID == .metadata.annotations["{MACHINE}"] | tostring), '
+    '((.status.conditions // []) | map(select(.type == "Ready"))[0].status // "")] | join(" ")'
+)
+"""Whether a node offers what its annotation stands for, and whether it is ready."""
+
+PAUSE = {"durationMilliseconds": 500}
+"""Between two attempts, while KWOK has not seen the stage of a changed pool yet."""
 
 
 def node_status(offered: Mapping[str, str], digest: str) -> str:
