@@ -68,7 +68,7 @@ class Simulated(Spec):
     """A rehearsal: every node of every pool is one that KWOK simulates, and operators of hardware are left out."""
 
     end_after_seconds: Count = 60
-    """Seconds after which a pod of a run ends well, unless its job has an annotation `trainyard.dev/ends-after`."""
+    """Seconds after which a pod of a run ends well; the pod's annotation `trainyard.dev/ends-after` goes before."""
 
 
 def simulate(value: Any) -> Any:
