@@ -1,4 +1,4 @@
-"""No flavor matches a node that KWOK simulates, unless its taint says so.
+"""No flavor of machines matches a node that KWOK simulates.
 
 Why: A pod on such a node is Running at once and never trains. Kueue counts its GPUs as free, then as used.
 Fix: taint the node kwok.x-k8s.io/node=fake:NoSchedule, or use KWOK on a cluster of its own.

@@ -57,20 +57,20 @@ class Kwok(Operator):
             return
         for pool in site.cluster.pools:
             yield from nodes(site.cluster, pool)
-        yield stage("pod-starts", "Pod", [STAYS, jq(".status.phase", "In", "Pending")], STARTS)
+        yield stage("pod-starts", "Pod", [STAYS, expression(".status.phase", "In", "Pending")], STARTS)
         yield ends(said)
-        failing = [STAYS, RUNS, jq(f'.metadata.annotations["{ENDS}"]', "In", "failed")]
+        failing = [STAYS, RUNS, expression(f'.metadata.annotations["{ENDS}"]', "In", "failed")]
         yield stage("pod-fails", "Pod", failing, ended("Failed", 1, "Error"))
-        yield stage("pod-goes", "Pod", [jq(".metadata.deletionTimestamp", "Exists")], None)
+        yield stage("pod-goes", "Pod", [expression(".metadata.deletionTimestamp", "Exists")], None)
 
 
-def jq(key: str, operator: str, *values: str) -> dict[str, Any]:
-    """Return what a stage looks for in an object."""
+def expression(key: str, operator: str, *values: str) -> dict[str, Any]:
+    """Return the expression of a selector: what a stage looks for in an object."""
     return {"key": key, "operator": operator, **({"values": list(values)} if values else {})}
 
 
-STAYS = jq(".metadata.deletionTimestamp", "DoesNotExist")
-RUNS = jq(".status.phase", "In", "Running")
+STAYS = expression(".metadata.deletionTimestamp", "DoesNotExist")
+RUNS = expression(".status.phase", "In", "Running")
 
 
 def stage(
@@ -93,8 +93,8 @@ def ends(said: Simulated) -> Resource:
         "durationMilliseconds": said.end_after_seconds * 1000,
         "durationFrom": {"expressionFrom": f'.metadata.annotations["{ENDS_AFTER}"]'},
     }
-    of_run = jq(f'.metadata.labels["{JOB}"]', "Exists")
-    healthy = jq(f'.metadata.annotations["{ENDS}"]', "NotIn", "failed")
+    of_run = expression(f'.metadata.labels["{JOB}"]', "Exists")
+    healthy = expression(f'.metadata.annotations["{ENDS}"]', "NotIn", "failed")
     well = ended("Succeeded", 0, "Completed")
     return stage("pod-ends", "Pod", [STAYS, RUNS, of_run, healthy], well, delay=delay)
 
@@ -108,8 +108,8 @@ def nodes(cluster: Cluster, pool: str) -> Iterator[Resource]:
     of_pool = machine(cluster, pool)
     offered = quantities(of_pool.allocatable)
     digest = hashlib.sha256(json.dumps(offered, sort_keys=True).encode()).hexdigest()[:16]
-    here = [jq(f'.metadata.labels["{key}"]', "In", value) for key, value in cluster.selector_of(pool).items()]
-    selector = [*here, jq(STATE, "NotIn", "true True")]
+    here = [expression(f'.metadata.labels["{key}"]', "In", value) for key, value in cluster.selector_of(pool).items()]
+    selector = [*here, expression(STATE, "NotIn", "true True")]
     at = ("pools", pool)
     yield stage(f"node-{pool}", "Node", selector, node_status(offered, digest), at=at, delay=PAUSE)
     taints = [{"key": taint.key, "value": taint.value or None, "effect": taint.effect} for taint in of_pool.taints]
@@ -125,8 +125,11 @@ STATE = (
 )
 """Whether a node offers what its annotation stands for, and whether it is ready."""
 
-PAUSE = {"durationMilliseconds": 500}
-"""Between two attempts, while KWOK has not seen the stage of a changed pool yet."""
+PAUSE = {"durationMilliseconds": 2000}
+"""Between two attempts, while KWOK has not seen the stage of a changed pool yet.
+
+Longer than a second, the step of times in a status: a write that changes nothing makes no event, and no next attempt.
+"""
 
 
 def node_status(offered: Mapping[str, str], digest: str) -> str:
