@@ -21,7 +21,7 @@ from trainyard.specs.models.base import Spec
 from trainyard.specs.models.cluster import Cluster
 from trainyard.specs.models.repository import Repository
 from trainyard.specs.models.team import Team
-from trainyard.specs.reading import bases, contents, document, job_files, layout, misplaced, python_jobs
+from trainyard.specs.reading import bases, contents, document, job_files, layout, misplaced, python_jobs, rehearsals
 from trainyard.specs.reading.elsewhere import foreign
 from trainyard.specs.reading.layout import Place, problem
 from trainyard.specs.reading.rules import RULES
@@ -196,7 +196,7 @@ class Loading:
         if IDLE.get():
             programs, self.idle = [], programs
         made, failed, self.printed = python_jobs.run(programs, [self.job_text(place.path) for place in programs])
-        jobs, twice = job_files.once([*written, *made])
+        jobs, twice = job_files.once([*written, *made, *rehearsals.copies([*written, *made])])
         specs = {place.path for place in self.places} - small
         beside = ((f"{JOBS}/{file.path}", file) for file in listed if file.regular)
         sizes = {path: file.stat.st_size for path, file in beside if path not in specs}

@@ -20,7 +20,7 @@ from trainyard.specs.models.team import Team
 from trainyard.specs.shapes import is_known_shape
 from trainyard.specs.sources import Source
 
-OUTSIDE_DIGEST = frozenset({"waive", "retired", "description", "owner", "renamedFrom"})
+OUTSIDE_DIGEST = frozenset({"waive", "retired", "description", "owner", "renamedFrom", "rehearse"})
 """Fields whose change restarts nothing."""
 
 IN_NAME = 8

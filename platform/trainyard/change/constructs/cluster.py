@@ -24,6 +24,7 @@ from trainyard.render.clusters import (
     nets,
     nodes,
     platform,
+    rehearsal,
     settings,
     snapshots,
     software,
@@ -153,7 +154,9 @@ class CheckpointClaims(Objects):
 
     def __init__(self, scope: Construct, id_: str, *, space: Space, without: frozenset[Identity] = NOTHING) -> None:
         super().__init__(scope, id_, without=without)
-        self.put(_team.volumes(space.site.name, space.site.cluster, space.name, space.team))
+        claims = list(_team.volumes(space.site.name, space.site.cluster, space.name, space.team))
+        self.put(claims)
+        self.put(rehearsal.volumes(space.site.cluster, claims))
         self.put(buckets.claims(space.site.cluster, space.name))
         self.put(ceph_buckets.claims(space.site.cluster, space.name))
         self.put(snapshots.rights(space.site.cluster, space.name))

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
 
-from trainyard.base.labels import HOSTNAME
 from trainyard.render.sizing import nvlink
 from trainyard.render.sizing.fabrics import plan
-from trainyard.render.sizing.machines import Machine, machine
-from trainyard.specs import Cluster, Pool
-from trainyard.upstream.pods.resources import CPU, PODS
+from trainyard.render.sizing.machines import Machine, machine, quantities
+from trainyard.render.sizing.places import nodes_of
+from trainyard.specs import Cluster
+from trainyard.upstream.pods.resources import PODS
 
 CLAIM = "ResourceClaimTemplate"
 
@@ -21,12 +21,10 @@ Object = dict[str, Any]
 
 def nodes(cluster: Cluster) -> Iterator[Object]:
     """Yield the nodes that the cluster declares, each with what its daemons hold."""
-    for pool_name, pool in cluster.pools.items():
+    for pool_name in cluster.pools:
         of_pool = machine(cluster, pool_name)
         offered, held = quantities(allocatable(of_pool)), quantities(of_pool.daemon_requests)
-        for index in range(pool.nodes):
-            name = f"{pool_name}-{index:03}"
-            labels = {**of_pool.labels, **places(cluster, pool, index), HOSTNAME: name}
+        for name, labels in nodes_of(cluster, pool_name):
             yield {
                 "apiVersion": "v1",
                 "kind": "Node",
@@ -55,11 +53,6 @@ def allocatable(of_pool: Machine) -> dict[str, Fraction]:
     return {**of_pool.allocatable, PODS: max(of_pool.allocatable[PODS] - more, Fraction(0))}
 
 
-def quantities(amounts: Mapping[str, Fraction]) -> dict[str, str]:
-    """Return amounts as texts: thousandths of CPUs, all else in whole units, rounded down."""
-    return {name: f"{int(amount * 1000)}m" if name == CPU else str(int(amount)) for name, amount in amounts.items()}
-
-
 def per_host(cluster: Cluster, pool_name: str) -> dict[str, int]:
     """Return the NVLink channels and addresses of one node, which its kubelet does not count."""
     channels = {name: int(count) for name, count in machine(cluster, pool_name).claimed.items()}
@@ -75,15 +68,6 @@ def together(cluster: Cluster) -> dict[str, int]:
 def addresses(network: str) -> str:
     """Return how addresses of a network are called among what pods take."""
     return f"addresses of {network}"
-
-
-def places(cluster: Cluster, pool: Pool, index: int) -> dict[str, str]:
-    """Return the labels of where a node stands: racks and blocks share nodes evenly, and fill NVLink domains."""
-    number = {"rack": index * pool.racks // pool.nodes, "block": index * pool.blocks // pool.nodes}
-    if pool.nvlink:
-        number[pool.nvlink] = index // pool.node.nvlink_nodes
-    named = list(cluster.levels.items())[:-1]
-    return {label: f"{level}-{number.get(level, 0)}" for level, label in named}
 
 
 def channel(domain: Object) -> Object:

@@ -96,7 +96,12 @@ def parts(
 
 
 def node_files(cluster: Cluster) -> dict[str, list[PlainFile]]:
-    """Return the files of every folder of nodes that has any, by path; they are no objects, and nobody syncs them."""
+    """Return the files of every folder of nodes that has any, by path; they are no objects, and nobody syncs them.
+
+    Simulated machines have none.
+    """
+    if cluster.simulated is not None:
+        return {}
     found = {f"nodes/{name}": list(nodes.files(cluster, name)) for name in cluster.pools}
     return {path: files for path, files in found.items() if files}
 

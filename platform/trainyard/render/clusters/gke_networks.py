@@ -43,7 +43,7 @@ def device_mode(cluster: Cluster, name: str) -> str:
 def resources(cluster: Cluster) -> Iterator[Resource]:
     """Yield both objects of every network whose subnet the cluster's file says."""
     fabric = cluster.fabric
-    if fabric is None or not isinstance(fabric_type(cluster), Gke):
+    if fabric is None or cluster.simulated is not None or not isinstance(fabric_type(cluster), Gke):
         return
     for name, where in fabric.subnets.items():
         at = ("fabric", "subnets", name)

@@ -201,7 +201,7 @@ def attachments(cluster: Cluster, name: str) -> Iterator[Resource]:
     It names the device that goes with it, but for a shared one, which is no interface of the network's.
     """
     fabric = cluster.fabric
-    if fabric is None or name not in teams(cluster):
+    if fabric is None or cluster.simulated is not None or name not in teams(cluster):
         return
     for title, subnet in subnets(cluster).items():
         rail = networks(cluster)[title][0]

@@ -8,6 +8,7 @@ from typing import Any
 from trainyard.base.documents import Path
 from trainyard.base.labels import NAMESPACE, OURS, PROTECTED, SYNC_WAVE, TEAM
 from trainyard.render.clusters import buckets, burn_in, gke_networks, provisioning, snapshots, volcano
+from trainyard.render.clusters.rehearsal import NOTHING_PROVISIONS
 from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing.quota import amounts, covered_resources
 from trainyard.render.tenancy import policies as tenants
@@ -158,6 +159,10 @@ def storage(cluster: Cluster) -> Iterator[Resource]:
         if choice.existing or choice.exports:
             continue
         reclaim = reclaim_policy(cluster, name)
+        if cluster.simulated is not None:
+            idle = {"provisioner": NOTHING_PROVISIONS, "reclaimPolicy": reclaim, "volumeBindingMode": choice.binding}
+            yield Resource("storage.k8s.io/v1", "StorageClass", name, ("storage", name), fields=idle)
+            continue
         fields = {
             "provisioner": choice.provisioner,
             "parameters": parameters(choice, kept=reclaim == "Retain") or None,

@@ -222,10 +222,11 @@ def virtual_spec(follower: Follower) -> dict[str, Any]:
 
 
 def teams_spec(follower: Follower, extra: list[tuple[str, str | None]]) -> dict[str, Any]:
-    """Return the project of teams: their namespaces and what belongs there."""
+    """Return the project of teams: their namespaces and what belongs there; on a rehearsal volumes of their claims."""
+    volumes = ["/PersistentVolume"] if follower.cluster.simulated is not None else []
     return {
         "destinations": [follower.destination(space) for space in follower.cluster.namespaces()],
-        "clusterResourceWhitelist": allowed_kinds(["/Namespace"]),
+        "clusterResourceWhitelist": allowed_kinds(["/Namespace", *volumes]),
         **namespaced_kinds({*OF_TEAMS, *ceph_buckets.kinds(follower.cluster), *(kind for kind, _ in extra)}),
     }
 

@@ -25,7 +25,12 @@ def operator(site: Site, known: Operator) -> Iterator[Resource]:
 
 
 def hardware(cluster: Cluster) -> Iterator[Resource]:
-    """Yield everything of `hardware/`: what Karpenter starts nodes by, then operator by operator."""
+    """Yield everything of `hardware/`: what Karpenter starts nodes by, then operator by operator.
+
+    Simulated machines have nothing to change.
+    """
+    if cluster.simulated is not None:
+        return
     yield from karpenter.resources(cluster)
     for site, known in installed_operators(cluster):
         yield from known.hardware(site)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from trainyard.base.labels import PROTECTED, TEAM
-from trainyard.render.clusters import buckets, ceph_buckets, limits, nets, rights, snapshots
+from trainyard.render.clusters import buckets, ceph_buckets, limits, nets, rehearsal, rights, snapshots
 from trainyard.render.clusters.levels import pod_security
 from trainyard.render.parts.objects import Resource
 from trainyard.render.tenancy import allowance
@@ -28,7 +28,9 @@ def resources(
     """Yield everything of `teams/<team>/` on the cluster; `own` are objects below `platform/extra` for the team."""
     yield from space(cluster_name, cluster, name, team, repository, own)
     yield from nets.attachments(cluster, name)
-    yield from volumes(cluster_name, cluster, name, team)
+    claims = list(volumes(cluster_name, cluster, name, team))
+    yield from claims
+    yield from rehearsal.volumes(cluster, claims)
     yield from buckets.claims(cluster, name)
     yield from ceph_buckets.claims(cluster, name)
     yield from snapshots.rights(cluster, name)

@@ -13,6 +13,7 @@ from trainyard.render.prerequisites import (
     gpu_operator,
     gpus,
     hardware,
+    left_out,
     monitoring,
     nim,
     nodes,
@@ -50,13 +51,23 @@ AREAS: Mapping[str, tuple[Find, ...]] = {
 }
 """Functions that find prerequisites, by the heading below which these are listed."""
 
+OF_REHEARSAL: Mapping[str, tuple[Find, ...]] = {
+    "Nodes": (nodes.release, left_out.nodes),
+    "Left out": (left_out.every,),
+    "Software": (operators.operators, operators.webhooks),
+    "Argo CD": (access.argocd,),
+    "Access": (access.people,),
+}
+"""Those of a rehearsal, whose nodes need nothing."""
+
 
 def prerequisites(specs: Specs, cluster: str) -> dict[str, list[Prerequisite]]:
     """Return the prerequisites of a cluster by area; areas without any are left out."""
     teams = {name: specs.teams[name] for name in specs.clusters[cluster].teams() if name in specs.teams}
     site = Site(cluster, specs, teams)
     made = rendered(specs, cluster)
-    found = {area: [one for find in finds for one in find(site)] for area, finds in AREAS.items()}
+    areas = AREAS if site.cluster.simulated is None else OF_REHEARSAL
+    found = {area: [one for find in finds for one in find(site)] for area, finds in areas.items()}
     left = {area: [item for item in items if not is_made(item, made)] for area, items in found.items()}
     return {area: items for area, items in left.items() if items}
 

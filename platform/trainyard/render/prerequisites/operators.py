@@ -33,7 +33,7 @@ def operators(site: Site) -> Iterator[Prerequisite]:
     """Yield the operators that the cluster's file says somebody else installs, by the definitions that are used."""
     used = kinds_used(site)
     for operator in sites(site.cluster):
-        if operator.choice.managed or not operator.facts.crds:
+        if operator.choice.managed or not operator.facts.crds or operator.name in site.cluster.left_out:
             continue
         known, every = served(operator), dict.fromkeys(operator.facts.crds, ())
         needed = {name: versions for (name, kind), versions in known.items() if kind in used}

@@ -119,6 +119,11 @@ def kubelet_allocatable(pool: Pool) -> Mapping[str, Fraction]:
     return amounts
 
 
+def quantities(amounts: Mapping[str, Fraction]) -> dict[str, str]:
+    """Return amounts as texts: thousandths of CPUs, all else in whole units, rounded down."""
+    return {name: f"{int(amount * 1000)}m" if name == CPU else str(int(amount)) for name, amount in amounts.items()}
+
+
 UNSEEN = Fraction(75, 1000)
 """Share of an instance type's memory that Karpenter leaves out of account until it has seen a node of that type.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, PrivateAttr, StrictBool, StrictStr
+from pydantic import AfterValidator, Field, PrivateAttr, StrictBool, StrictStr, model_validator
 
 from trainyard.base.labels import HOSTNAME
 from trainyard.base.limits import CLUSTER_NODES, COHORT_LEVELS
@@ -40,6 +40,7 @@ from trainyard.specs.models.pipelines import Pipelines
 from trainyard.specs.models.pools import Pool
 from trainyard.specs.models.queues import Cohort, Priority, Queue, Scheduler
 from trainyard.specs.models.scaling import Autoscaler
+from trainyard.specs.models.simulated import LEFT_OUT, Simulated, simulate
 from trainyard.specs.models.storage import Storage
 from trainyard.specs.models.system import System, resolve_system
 from trainyard.specs.models.tracking import Tracking
@@ -169,6 +170,9 @@ class Cluster(Spec):
     """The cluster's nodes, as pools of equal nodes, by name."""
     system: System = System()
     """Software of the nodes: distribution, container runtime, kernel, driver of the NICs."""
+    simulated: Simulated | None = None
+    """Rehearsal without machines: KWOK simulates all nodes, and what needs hardware is left out; `{}` for the
+    defaults. Default: nodes are machines."""
     fabric: Fabric | None = None
     """The network for training traffic; default: none, so jobs use the cluster's network."""
     health: Health | None = None
@@ -220,6 +224,17 @@ class Cluster(Spec):
     """Free text for readers."""
     _namespaces: dict[str, str] = PrivateAttr(default_factory=dict)
     """By team, the namespaces that do not have their team's name; the teams' files say them."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def as_simulated(cls, value: Any) -> Any:
+        """Leave out of a rehearsal what needs machines."""
+        return simulate(value)
+
+    @property
+    def left_out(self) -> dict[str, str]:
+        """The operators of its file that a rehearsal leaves out, each with the reason; none of other clusters."""
+        return {name: LEFT_OUT[name] for name in self.operators if self.simulated and name in LEFT_OUT}
 
     @property
     def minor(self) -> str:

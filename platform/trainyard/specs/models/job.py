@@ -342,6 +342,8 @@ class Job(Spec):
     patches: Annotated[tuple[Patch, ...], Field(max_length=PATCHES), AfterValidator(few)] = ()
     """Changes of rendered objects that no other field can make."""
 
+    rehearse: Name | None = None
+    """Cluster with `simulated` on which a copy of the job, `<job>-sim`, is queued, runs and ends without training."""
     run: Count | None = None
     """Number to raise when the same spec should run again."""
     renamed_from: JobName | None = None

@@ -1,0 +1,33 @@
+"""The cluster on which a job is rehearsed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.base.findings import Finding, did_you_mean
+from trainyard.base.rules import Rule
+from trainyard.judge.preflight.subjects import NAMED, OneJob
+
+REHEARSE = Rule(
+    id="spec/rehearse",
+    title="A job is rehearsed on a cluster without machines.",
+    why="on machines the copy would train a second time, and take quota from others",
+    fix="name a cluster with simulated, or remove rehearse",
+    source="docs/rehearsal.md",
+)
+
+
+@NAMED.check()
+def check(job: OneJob) -> Iterator[Finding]:
+    """Yield a rehearsal on machines, and that of a step."""
+    name, clusters = job.file.job.rehearse, job.specs.clusters
+    if name is None:
+        return
+    cluster = clusters.get(name)
+    if job.file.job.step:
+        message = "rehearse has no effect on a job with after, which a pipeline starts; remove rehearse"
+        yield REHEARSE.at(job.file.source, ("rehearse",), message)
+    elif cluster is not None and cluster.simulated is None:
+        near = did_you_mean(name, [other for other in clusters if clusters[other].simulated is not None])
+        message = f"rehearse is {name!r}, whose nodes are machines, so the copy would train; {near}"
+        yield REHEARSE.at(job.file.source, ("rehearse",), message)
