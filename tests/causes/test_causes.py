@@ -53,10 +53,10 @@ MORE: dict[str, tuple[str, str, str, str, str, int, int]] = {
         2,
         0,
     ),
-    "a registry is misspelt": (SETTINGS, "[registry.exam", "[registry.exm", "7:14", "spec/misnamed", 167, 0),
-    "a volume is renamed": (NLP, "  checkpoints:", "  checkpoint:", "5:3", "spec/misnamed", 39, 0),
+    "a registry is misspelt": (SETTINGS, "[registry.exam", "[registry.exm", "7:14", "spec/misnamed", 169, 0),
+    "a volume is renamed": (NLP, "  checkpoints:", "  checkpoint:", "5:3", "spec/misnamed", 41, 0),
     "a secret is renamed": (NLP, "[hugging-face,", "[huggingface,", "8:11", "spec/misnamed", 8, 0),
-    "a team's field has a wrong value": (NLP, "restricted", "restricd", "3:14", "spec/choice", 1, 43),
+    "a team's field has a wrong value": (NLP, "restricted", "restricd", "3:14", "spec/choice", 1, 45),
     "a cluster's field does not exist": (
         ATLAS,
         "    racks: 2\n    b",
