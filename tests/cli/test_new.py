@@ -107,8 +107,14 @@ REFUSED = {
         ["ads/x", "--cluster", "kind", "--image", IMAGE, "--command", "bash -c 'x"],
         "has an unclosed quote",
     ),
-    "a team that does not exist": (["adz/x", *GIVEN], "did you mean 'ads'? there are: ads, nlp, templates, vision"),
-    "a team unlike any other": (["zzz/x", *GIVEN], "team 'zzz' does not exist; there are: ads, nlp, templates, vision"),
+    "a team that does not exist": (
+        ["adz/x", *GIVEN],
+        "did you mean 'ads'? there are: ads, nlp, speech, templates, vision",
+    ),
+    "a team unlike any other": (
+        ["zzz/x", *GIVEN],
+        "team 'zzz' does not exist; there are: ads, nlp, speech, templates, vision",
+    ),
     "a name without a team": (["hello", *GIVEN], "must be <team>/<job>"),
     "a team without a job": (["ads", *GIVEN], "name 'ads' must be <team>/<job>; write ads/<job>"),
     "a name of three parts": (["ads/../nlp/x", *GIVEN], "job name"),

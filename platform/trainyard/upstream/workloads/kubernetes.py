@@ -45,5 +45,5 @@ CRON_JOB = Carrier(
     suspend=("spec", "suspend"),
     makes=True,
     variables=INDEX,
-    unread={**MAKES, **BY_KUBERNETES},
+    unread=MAKES,
 )
