@@ -14,6 +14,9 @@ SAME = ("NCCL_ALGO", "NCCL_PROTO", "NCCL_NET", "NCCL_NET_PLUGIN", "NCCL_IB_DISAB
 SIZES = ("NCCL_BUFFSIZE", "NCCL_LL_BUFFSIZE", "NCCL_LL128_BUFFSIZE")
 """Bytes of buffers that two ranks divide alike."""
 
+LISTS = ("NCCL_ALGO", "NCCL_PROTO")
+"""Lists of which the order says nothing."""
+
 NARROWING = ("NCCL_ALGO", "NCCL_PROTO", "NCCL_IB_DISABLE")
 """Those without which a rank may choose what another has excluded."""
 
@@ -70,6 +73,9 @@ def differing(
 def value(variable: Variable) -> str:
     """Return a value as NCCL compares it; empty where it is not written."""
     text = (variable.value or "").strip().lower()
+    if variable.name in LISTS and not set(text) & set(":;"):
+        sign, names = ("^", text[1:]) if text.startswith("^") else ("", text)
+        text = sign + ",".join(sorted(name.strip() for name in names.split(",")))
     return "" if "$" in text else text
 
 

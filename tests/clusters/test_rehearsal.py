@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import pytest
+import yaml
 
 from conftest import ROOT
-from make import make_cluster, make_job_file, make_specs, make_team
+from make import CLUSTER, REPOSITORY, TEAM, make_cluster, make_job_file, make_specs, make_team, write_repository
+from trainyard.judge.frozen import check_specs
 from trainyard.judge.preflight.cluster import simulated
 from trainyard.judge.preflight.job.rehearsals import check as check_job
 from trainyard.judge.preflight.subjects import OneJob
 from trainyard.render.clusters import folders, node_files
+from trainyard.render.kinds import build
 from trainyard.render.sizing.machines import machine, quantities
 from trainyard.specs.load import read_repository
 from trainyard.specs.models.simulated import LEFT_OUT
@@ -144,3 +147,36 @@ def test_a_copy_has_another_name_and_leaves_the_job_as_it_is():
     assert (copy.name, copy.job.cluster, copy.job.rehearse) == ("a-name-of-exactly-thirty-c-sim", "fake", None)
     assert digest(plain.job, {}) == digest(file.job, {})
     assert not [*copies([make_job_file(rehearse="fake", after=[])])]
+
+
+HERE = {"argocd": {"destination": {"name": None, "server": "https://kubernetes.default.svc"}}}
+BASES = ("hydra", "mistral", "tundra", "zephyr")
+
+
+def test_a_rehearsal_is_told_of_nothing_that_needs_machines(tmp_path):
+    """GUIDs, virtual clusters, NVLink and waivers of a base are no findings, nor is a waiver of a copied job."""
+    read = read_repository(ROOT, listed=()).specs.sources
+    clusters = {name: read[f"cluster/{name}"].document.value for name in BASES}
+    clusters |= {f"sim-{name}": {"base": name, "simulated": {}, "operators": KWOK, **HERE} for name in BASES}
+    clusters |= {"kid": {"base": "mistral", "argocd": {"destination": {"name": "kid"}}}}
+    more = {"teams": dict.fromkeys(("nlp", "vision"), TEAM), "repository": REPOSITORY | {"unsavedGpuHours": 50}}
+    job = yaml.safe_load((ROOT / "jobs/nlp/moe-400b.yaml").read_text(encoding="utf-8"))
+    job |= {"rehearse": "sim-zephyr", "data": [], "secrets": {}, "waive": {"ckp-none": "tried out"}}
+    del job["checkpoint"]
+    found = check_specs(write_repository(tmp_path, jobs={"nlp/moe": job}, clusters=clusters, **more), home=ROOT)
+    assert [one for one in found.findings if one.is_error or one.rule == "spec/waive"] == []
+    runs = {run.run.cluster.simulated is not None: list(build(run)) for run in found.runs}
+    claims = {simulated: [item.kind for item in items].count("ComputeDomain") for simulated, items in runs.items()}
+    assert claims == {False: 1, True: 0}, "channels that nobody makes"
+    assert all("podset-slice-size" in str(items) for items in runs.values()), "placed in NVLink domains all the same"
+
+
+def test_volumes_of_two_teams_have_two_names():
+    """A name that joins team and claim by a hyphen may be that of another team's claim."""
+    volumes = {"data": {"storage": "shared", "size": "1Ti"}, "lab-data": {"storage": "shared", "size": "1Ti"}}
+    queues = {"all": {"teams": ["nlp", "nlp-lab"], "nominalQuota": {"gpu": {"gpus": 32}}}}
+    cluster = make_cluster(simulated={}, operators={**CLUSTER["operators"], **KWOK}, queues=queues)
+    team = make_team(volumes=volumes)
+    found = folders(make_specs(clusters={"fake": cluster}, teams={"nlp": team, "nlp-lab": team}), "fake")
+    names = [one.name for items in found.values() for one in items if one.kind == "PersistentVolume"]
+    assert len({*names}) == len(names) == 4

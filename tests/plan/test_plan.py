@@ -16,6 +16,7 @@ from trainyard.base.memory import Memory, World
 from trainyard.base.system.cache import Cache
 from trainyard.change import plan
 from trainyard.change.plan.compare.renames import renamed
+from trainyard.change.plan.compare.runs import amount_of, ends
 from trainyard.change.plan.decide.queues import Quota
 from trainyard.change.plan.decide.rebuild import all_asked, rebuild
 from trainyard.change.plan.effects import Rebuild
@@ -69,19 +70,21 @@ def test_a_plan_says_what_an_empty_cluster_would_start(site: Site) -> None:
     assert plan.render(said(site)).splitlines()[-1].startswith("runs: 3 stopped")
 
 
+TWO_NODES: dict[str, Any] = {
+    "apiVersion": "batch/v1",
+    "kind": "Job",
+    "metadata": {"name": "a-1"},
+    "spec": {
+        "completions": 2,
+        "parallelism": 2,
+        "template": {"spec": {"containers": [{"resources": {"limits": {"nvidia.com/gpu": "8"}}}]}},
+    },
+}
+
+
 def test_the_gpus_of_all_runs_are_counted_once(tmp_path: Path) -> None:
     """A run that was seen before is not read again."""
-    workload = {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": "a-1"},
-        "spec": {
-            "completions": 2,
-            "parallelism": 2,
-            "template": {"spec": {"containers": [{"resources": {"limits": {"nvidia.com/gpu": "8"}}}]}},
-        },
-    }
-    text, asked = dump(workload).encode(), []
+    text, asked = dump(TWO_NODES).encode(), []
 
     def read(oids: Sequence[str]) -> Iterator[bytes]:
         asked.extend(oids)
@@ -94,8 +97,34 @@ def test_the_gpus_of_all_runs_are_counted_once(tmp_path: Path) -> None:
     for _ in range(2):
         sides = Sides(Snapshot(), tree, lambda _: (None, None))
         _, found = all_asked(sides, Memory(store, World()))
-        assert rebuild(found) == Rebuild(1, 16)
+        assert rebuild(found, ()) == Rebuild(1, 16)
+        assert rebuild(found, {"test"}) == Rebuild(1, 0)
     assert asked == ["id-1"]
+
+
+CLUSTER_FILES = {
+    "fake": "simulated: {}",
+    "again": "base: fake",
+    "real": "base: again\nsimulated: null",
+    "loop": "base: loop",
+}
+
+
+@pytest.mark.parametrize(("cluster", "gpus"), [("fake", 0), ("again", 0), ("real", 16), ("loop", 16), ("gone", 16)])
+def test_runs_of_a_rehearsal_hold_no_gpus(cluster: str, gpus: int):
+    """Its nodes do not exist, so they cost nothing, and no work of theirs is lost."""
+
+    def spec(file: str) -> tuple[bytes | None, bytes | None]:
+        text = CLUSTER_FILES.get(Path(file).stem)
+        return (text.encode(), text.encode()) if text else (None, None)
+
+    run = dump(TWO_NODES).encode()
+    tree = Snapshot({f"{cluster}/runs/nlp/a-1/job.a-1.yaml": "id"}, {}, read=lambda oids: [run for _ in oids])
+    sides = Sides(tree, tree, spec)
+    key = (cluster, "nlp", "a")
+    (found,) = sides.runs({key: ledger.Entry("a-1", "s", "f", "1")}, old=False).values()
+    assert amount_of(sides, found).gpus == gpus
+    assert (ends(sides, found, "stops").lost == "nothing") == (not gpus)
 
 
 def test_nothing_changes(site: Site) -> None:

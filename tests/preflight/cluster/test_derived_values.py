@@ -129,6 +129,11 @@ YIELD = {
         "node.enableWindows",
         "drivers.*.enabled",
     ],
+    "rights of KWOK's pod, which runs with more of them, too": [
+        "podSecurityContext.seccompProfile.type",
+        "securityContext.allowPrivilegeEscalation",
+        "securityContext.capabilities.drop",
+    ],
     "one replica, or variables of pods": ["leaderElect", "enableServiceLinks"],
     "how a Prometheus of ours is kept, and what else it may watch": [
         "grafana.enabled",

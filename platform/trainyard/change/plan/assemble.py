@@ -61,6 +61,7 @@ def assemble(change: Change) -> tuple[Plan, Known]:
     outlooks = outlook(change, compared)
     platform = tuple(spec_changes(change.specs, Site(change.base.live, change.clusters, outlooks.asked)))
     findings = (*compared.findings, *change.base.findings, *change.notes, *verdicts(change, compared, outlooks))
+    known = {key[0] for key in outlooks.asked}
     plan = replace(
         compared,
         runs=tuple(with_costs(change, with_verdicts(runs(change, compared), outlooks.decided.words))),
@@ -75,7 +76,7 @@ def assemble(change: Change) -> tuple[Plan, Known]:
         maintenance=tuple(maintenance(change, outlooks.asked)),
         dangers=tuple(dict.fromkeys((*dangers_of(platform, told), *compared.dangers))),
         findings=deduplicate(findings, compared, told),
-        rebuild=rebuild(outlooks.asked),
+        rebuild=rebuild(outlooks.asked, {name for name in known if change.sides.is_simulated(name)}),
         skipped=change.verdict.skipped,
     )
     return plan, Known(change.sides, change.read_clusters, change.cluster_names, change.memory)

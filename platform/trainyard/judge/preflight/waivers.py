@@ -22,6 +22,7 @@ from trainyard.base.system.repository import CLUSTERS, EXTRA, GENERATED, JOBS, S
 from trainyard.specs.load import Loaded
 from trainyard.specs.reading.layout import Place
 from trainyard.specs.reading.python_jobs import may_make
+from trainyard.specs.reading.rehearsals import copy_name
 from trainyard.specs.sources import Source
 
 WAIVE = Rule(
@@ -60,11 +61,18 @@ class Waiver:
     """Whose waiver it is, if a job's."""
     program: Place | None = None
     """The program that may give it to its jobs, where that was not run."""
+    copied: bool = False
+    """Whether it is that of a job's copy on a rehearsal, which has what the job needs."""
 
     @property
     def key(self) -> Key:
         """What tells it from others."""
-        return self.rule, self.source.file, self.job
+        return self.rule, self.written, self.job
+
+    @cached_property
+    def written(self) -> str:
+        """The file in which it is written: of a cluster with a base that may be the base's."""
+        return self.source.location(("waive", self.rule), key=True).file
 
     def is_about(self, finding: Finding, job: Job | None) -> bool:
         """Say whether it is written where the finding comes from; `job` is that of a generated object, if it is one's.
@@ -82,7 +90,7 @@ class Waiver:
         origin = finding.spec.file if rendered and finding.spec else file
         own = self.cluster is not None and origin.startswith(f"{EXTRA}/{self.cluster}/")
         loose = self.source.file == SETTINGS and not origin.startswith(OTHERS)
-        return job is None and (own or loose or origin == self.source.file)
+        return job is None and (own or loose or origin in {self.source.file, self.written})
 
     def waits(self, rule: Rule) -> bool:
         """Say whether it may be for what only a synth finds in the tree at hand."""
@@ -192,6 +200,8 @@ class Waivers:
                 continue
             if waiver.key in self.used or waiver.program is not None or not seen(waiver):
                 continue
+            if waiver.copied or waiver.written != waiver.source.file:  # whoever wrote it needs it elsewhere
+                continue
             if waiver.key in self.refused:
                 yield waiver.at(f"rule {waiver.rule!r} has an error here, which cannot be waived; {rule.fix}")
             else:
@@ -203,10 +213,13 @@ class Waivers:
 def list_waivers(loaded: Loaded) -> Iterator[Waiver]:
     """Yield every waiver; retired jobs are left in peace."""
     specs = loaded.specs
-    for file in (*specs.jobs, *loaded.rest):
+    files_of_jobs = (*specs.jobs, *loaded.rest)
+    copies = {(file.team, copy_name(file.name)) for file in files_of_jobs if file.job.rehearse is not None}
+    for file in files_of_jobs:
         if not file.job.retired:
             job = file.team, file.name
-            yield from (Waiver(rule, file.source, file.job.cluster, job) for rule in file.job.waive)
+            copied = job in copies
+            yield from (Waiver(rule, file.source, file.job.cluster, job, copied=copied) for rule in file.job.waive)
     for name, cluster in specs.clusters.items():
         yield from (Waiver(rule, specs.sources[f"cluster/{name}"], name) for rule in cluster.waive)
     for name, team in specs.teams.items():

@@ -35,5 +35,5 @@ def volume(claim: Resource) -> Resource:
         "claimRef": {"apiVersion": "v1", "kind": claim.kind, "namespace": claim.namespace, "name": claim.name},
         "hostPath": {"path": "/simulated", "type": "Directory"},
     }
-    name = f"{claim.namespace}-{claim.name}"
+    name = f"{claim.namespace}.{claim.name}"  # no namespace has a dot, so no other claim has this name
     return Resource("v1", "PersistentVolume", name, claim.at, fields={"spec": fields}, source=claim.source)

@@ -32,9 +32,14 @@ SETTINGS = {
 """NCCL 2.30 user guide, environment variables: multi-node NVLink, memory that can be shared, NVLink SHARP."""
 
 
-def spans(cluster: Cluster, pool: Pool) -> bool:
-    """Whether NVLink goes beyond a node of the pool, and the cluster has who makes its channels."""
+def reaches(cluster: Cluster, pool: Pool) -> bool:
+    """Whether pods of the pool are placed for NVLink that goes beyond their node."""
     return DRIVER in cluster.operators and is_known_shape(pool.shape) and pool.node.nvlink_nodes > 1
+
+
+def spans(cluster: Cluster, pool: Pool) -> bool:
+    """Whether such pods claim channels, which nobody makes on a rehearsal."""
+    return cluster.simulated is None and reaches(cluster, pool)
 
 
 def domain(run_name: str) -> str:

@@ -125,7 +125,7 @@ def closeness(run: Run, *, pods: int) -> Sized[Closeness] | None:
     near = place_topology(run, pods=pods)
     level = run.pool.nvlink or ""
     label, most = run.cluster.levels_of(run.pool_name).get(level), run.pool.node.nvlink_nodes
-    if pods == 1 or label is None or not nvlink.spans(run.cluster, run.pool) or not run.job.gpus_per_node:
+    if pods == 1 or label is None or not nvlink.reaches(run.cluster, run.pool) or not run.job.gpus_per_node:
         return near
     asked, labels = run.job.topology, list(run.cluster.levels_of(run.pool_name).values())
     finer = near is not None and labels.index(near.value.label) > labels.index(label)

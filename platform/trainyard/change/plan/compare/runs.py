@@ -115,6 +115,7 @@ def follows(effect: RunEffect, new: Run, old: Run) -> RunEffect:
         words = f"it starts from nothing and saves its checkpoints in volume {one.claim} from now on"
         loss = lost_work.everything(words, two)
     because = why(new, old)
+    loss = lost_work.NOTHING if old.simulated else loss
     return replace(effect, word=word, because=because, state=loss.words, lost=loss.lost, lost_gpu_hours=loss.gpu_hours)
 
 
@@ -129,7 +130,8 @@ def why(new: Run, old: Run) -> tuple[Changed, ...]:
 
 def ends(sides: Sides, old: Run, word: RunWord) -> RunEffect:
     """Return the effect on a run that stops without a successor here."""
-    shape, loss = old.shape, lost_work.when_stopped(old.shape, old.job)
+    shape = old.shape
+    loss = lost_work.NOTHING if old.simulated else lost_work.when_stopped(shape, old.job)
     return RunEffect(
         word,
         *old.key,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -31,9 +31,9 @@ class Asked:
     """By pool and resource."""
 
 
-def rebuild(asked: Mapping[JobKey, Asked]) -> Rebuild:
-    """Return how many runs a tree would start anew, and on how many GPUs."""
-    return Rebuild(len(asked), sum(request.gpus for request in asked.values()))
+def rebuild(asked: Mapping[JobKey, Asked], rehearsals: Collection[str]) -> Rebuild:
+    """Return how many runs a tree would start anew, and on how many GPUs; those of rehearsal clusters do not exist."""
+    return Rebuild(len(asked), sum(request.gpus for job, request in asked.items() if job[0] not in rehearsals))
 
 
 def all_asked(sides: Sides, memory: Memory) -> list[dict[JobKey, Asked]]:

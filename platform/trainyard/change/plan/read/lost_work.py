@@ -23,6 +23,10 @@ class Loss:
     """The most; None where nobody knows."""
 
 
+NOTHING = Loss("it computed nothing", gpu_hours=0)
+"""What is lost of a run on a rehearsal cluster."""
+
+
 def when_stopped(old: Shape, job: Any) -> Loss:
     """Return the loss of a run that stops for good; `job` is its former file, or None."""
     if old.claim is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -42,11 +42,14 @@ class Run:
     """That file's fields, None where a program makes the job."""
     selectors: Selectors = field(default_factory=dict)
     """The labels by which the cluster's file on this side says that pods select each pool."""
+    simulated: bool = False
+    """Whether its cluster on this side is a rehearsal, where it holds no GPUs and computes nothing."""
 
     @cached_property
     def shape(self) -> Shape:
         """What it is."""
-        return shape(self.objects, self.selectors)
+        found = shape(self.objects, self.selectors)
+        return replace(found, gpus=0) if self.simulated else found
 
     @property
     def folder(self) -> str:
@@ -87,7 +90,8 @@ class Sides:
             job = self.values(spec)[0 if old else 1] if spec.endswith(".yaml") else None
             if spec.endswith(".py") and not old and self.programs is not None:
                 job = self.programs.job(*key[1:], spec)
-            found[key] = Run(key, entry, objects, spec, job, self.selectors(key[0], old=old))
+            simulated = self.is_simulated(key[0], old=old)
+            found[key] = Run(key, entry, objects, spec, job, self.selectors(key[0], old=old), simulated)
         return found
 
     def selectors(self, cluster: str, *, old: bool) -> Selectors:
@@ -96,8 +100,27 @@ class Sides:
         is_usual = b"selector" not in (self.spec(file)[side] or b"")  # most files need no second look
         return {} if is_usual else declared_selectors(self.values(file)[side])
 
+    def is_simulated(self, cluster: str, *, old: bool = False) -> bool:
+        """Say whether a cluster is a rehearsal, as its file on one side says it, or one of its bases."""
+        side, seen = 0 if old else 1, set[str]()
+        while cluster not in seen:
+            seen.add(cluster)
+            file = cluster_file(cluster)
+            text = self.spec(file)[side] or b""
+            if b"simulated" not in text and b"base" not in text:  # most files need no second look
+                return False
+            value = self.values(file)[side]
+            if not isinstance(value, Mapping):
+                return False
+            if "simulated" in value:
+                return value["simulated"] is not None
+            cluster = str(value.get("base"))
+        return False
+
     def price(self, cluster: str, asks: Mapping[str, Mapping[str, float]], *, old: bool = False) -> float | None:
         """Return the price of the requested GPUs per hour, in the dearest of several pools; None without a price."""
+        if self.is_simulated(cluster, old=old):
+            return None
         value = self.values(cluster_file(cluster))[0 if old else 1]
         total = None
         for pool, amounts in asks.items():

@@ -74,7 +74,7 @@ def check(loaded: Loaded) -> Iterator[Finding]:
     there = [
         OnSubnet(name, cluster.fabric, specs.sources[f"cluster/{name}"])
         for name, cluster in sorted(specs.clusters.items())
-        if cluster.fabric is not None and cluster.fabric.type == "infiniband"
+        if cluster.fabric is not None and cluster.fabric.type == "infiniband" and cluster.simulated is None
     ]
     told = set[str]()
     for first, second in combinations(there, 2):

@@ -8,9 +8,7 @@ from trainyard.base.findings import Finding
 from trainyard.base.rules import Rule
 from trainyard.judge.preflight.subjects import CLUSTER
 from trainyard.render.operators.kwok import Kwok
-from trainyard.render.sizing import nvlink
 from trainyard.specs import Cluster
-from trainyard.specs.shapes import is_known_shape
 from trainyard.specs.sources import Source
 
 DOCS = "docs/rehearsal.md"
@@ -54,9 +52,6 @@ def check_pools(cluster: Cluster, source: Source) -> Iterator[Finding]:
         if pool.provisioning is not None:
             message = f"pool {name!r} has scaling.provisioning, but nobody answers its requests; set it to null"
             yield CANNOT.at(source, ("pools", name, "scaling", "provisioning"), message)
-        if is_known_shape(pool.shape) and nvlink.per_node(cluster, pool):
-            message = f"pods of pool {name!r} claim NVLink channels of a driver that is left out; set nvlink to null"
-            yield CANNOT.at(source, ("pools", name, "nvlink"), message)
     count = sum(pool.nodes for pool in cluster.pools.values())
     if count > MOST_NODES:
         message = f"pools have {count} nodes together, each an object; simulate at most {MOST_NODES}"

@@ -49,7 +49,7 @@ STATE = Rule(
 @CLUSTER.check()
 def check(cluster: Cluster, source: Source) -> Iterator[Finding]:
     """Yield virtual clusters that cannot run, each problem at its field, and an operator without any."""
-    if OPERATOR in cluster.operators and not cluster.virtual_clusters:
+    if OPERATOR in cluster.operators and not cluster.virtual_clusters and cluster.simulated is None:
         message = (
             f"{OPERATOR} is installed for each virtual cluster, but virtualClusters has none; add one, or remove it"
         )
