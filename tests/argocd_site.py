@@ -27,6 +27,9 @@ GROUP, VERSION, ARGOCD = "argoproj.io", "v1alpha1", "argocd"
 RELEASE = os.environ.get("TRAINYARD_ARGOCD_RELEASE", "3.2.6")
 """The release of Argo CD that runs there."""
 
+FINALIZER = "resources-finalizer.argocd.argoproj.io"
+"""With it, an Application that is deleted first deletes what it made; `argocd app delete` sets it."""
+
 LOCAL = {"version": RELEASE, "destination": {"server": "https://kubernetes.default.svc"}}
 MANAGED = {"kueue": {"version": "0.19.2", "managed": False}, "jobset": {"version": "0.12.0", "managed": False}}
 HEALTH = "resource.customizations.health.kueue.x-k8s.io_ClusterQueue"

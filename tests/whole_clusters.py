@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from admission.oracle import machines
-from argocd_site import RELEASE
+from argocd_site import FINALIZER, RELEASE
 from conftest import ROOT
 from local_sources import turn_sources
 from oracles import paths
@@ -126,6 +126,24 @@ class Whole:
             file = self.tree / f"argocd/{kind}.{self.name}-argocd.yaml"
             value = load(file.read_bytes(), file=file.name)[0][0].value
             self.custom.create_namespaced_custom_object(*APPLICATIONS[:3], f"{kind}s", value)
+
+    def delete_application(self, part: str, *, cascade: bool = False) -> None:
+        """Delete an Application: alone, or as `argocd app delete` does with what it made."""
+        name = f"{self.name}-{part}"
+        if cascade:
+            body = {"metadata": {"finalizers": [FINALIZER]}}
+            self.custom.patch_namespaced_custom_object(*APPLICATIONS, name, body)
+        self.custom.delete_namespaced_custom_object(*APPLICATIONS, name)
+
+    def teams(self) -> set[str]:
+        """Return the namespaces of teams that are there and stay."""
+        listed = self.core.list_namespace(label_selector="trainyard.dev/team").items
+        return {item.metadata.name for item in listed if item.metadata.deletion_timestamp is None}
+
+    def claims(self) -> dict[str, str]:
+        """Return the claims of all namespaces, with what identifies each."""
+        listed = self.core.list_persistent_volume_claim_for_all_namespaces().items
+        return {f"{item.metadata.namespace}/{item.metadata.name}": item.metadata.uid for item in listed}
 
     def add_to_runs(self, repository: Repo) -> list[str]:
         """Commit one more object beside the runs of each team; return the teams."""

@@ -91,7 +91,8 @@ Applications were Synced and Healthy, and no operation had failed. The machine h
 {load} with other work. Most of the time Argo CD read the definitions of operators, each of which changes several
 times while its operator starts. Upgrades were written by `trainyard upgrade`: the Deployments that it named restarted,
 and no other, and the Applications that it named changed. A person deleted what it named as left over. Runs stayed the
-same through all changes of the platform. When a team goes, its namespace stays, with its claims."""
+same through all changes of the platform. When a team goes, its namespace stays, with its claims and, until somebody
+deletes them, its rights ([removing and rebuilding](rebuilding.md))."""
 
 WHOLE_CLUSTERS = """\
 ## Clusters of this repository
@@ -105,6 +106,9 @@ namespace and its definitions.
 Argo CD 3.6.1 does the same as 3.2.6, but for one defect: a sync fails for good where a rule inside a map of a running
 job is ignored. On sirocco one MPIJob kept a PyTorchJob away. From 3.6 on Trainyard renders
 [another rule](argocd.md#releases-of-argo-cd); once it was merged, the waiting sync ended by itself.
+
+On levante the API server had the [feature gates](clusters.md#queues-and-quota) of its gangs. Without them it dropped
+the gang of a Job, and the Application of runs stayed *OutOfSync*.
 
 Healthy is not all on sirocco. The training operator had started before Volcano's types were there, so its
 `PyTorchJob` had no pods until the operator [was restarted](volcano.md#on-a-new-cluster). A `VolcanoJob` ran to its end.

@@ -130,6 +130,26 @@ def test_volcano_runs_a_job_to_its_end(repository: Repo, whole: Whole) -> None:
     wait(whole, "it has ended", lambda: whole.end_pods(TEAM) or phase(whole, "one") == "Completed")
 
 
+def test_it_is_torn_down(whole: Whole) -> None:
+    """In the order of docs/rebuilding.md nothing waits for an operator that has gone, and claims stay."""
+    teams, claims = whole.teams(), whole.claims()
+    whole.delete_application("argocd")
+    for part in ordered(set(whole.states())):
+        whole.delete_application(part, cascade=True)
+        wait(whole, f"{part} is gone", lambda part=part: f"{whole.name}-{part}" not in whole.states())
+    assert not whole.states()
+    assert (whole.teams(), whole.claims()) == (teams, claims)
+
+
+def ordered(names: set[str]) -> list[str]:
+    """Return the Applications but the root, by part: runs first, then teams and platform, operators last."""
+    classes = ("runs-", "teams-", "platform", "hardware", "monitoring")
+    parts = sorted(name.partition("-")[2] for name in names)
+    first = [part for of in classes for part in parts if part.startswith(of)]
+    charts = [part for part in parts if part.endswith(("-chart", "-manifests"))]
+    return [*first, *charts, *(part for part in parts if part not in {*first, *charts, "argocd"})]
+
+
 def put(repository: Repo, whole: Whole, name: str) -> None:
     """Write a job."""
     (repository.root / f"jobs/{TEAM}/{name}.yaml").write_text(dump({"cluster": whole.name, **JOB}))
