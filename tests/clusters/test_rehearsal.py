@@ -69,6 +69,7 @@ def test_nodes_are_those_of_the_pools(hydra):
     racks = {(one.labels["example.com/block"], one.labels["example.com/rack"]) for one in nodes[:64]}
     assert racks == {("block-0", "rack-0"), ("block-0", "rack-1"), ("block-1", "rack-2"), ("block-1", "rack-3")}
     assert all(one.fields["spec"]["taints"][-1] == FAKE for one in nodes)
+    assert all(one.labels["kwok.x-k8s.io/node"] == "fake" for one in nodes), "runs select this label"
     assert all(one.annotations["kwok.x-k8s.io/node"] == "fake" for one in nodes)
     (flavor,) = (one for one in found["platform"] if one.kind == "ResourceFlavor" and one.name == "h100")
     assert {**FAKE, "operator": "Equal"} in flavor.fields["spec"]["tolerations"]

@@ -40,7 +40,7 @@ from trainyard.specs.models.pipelines import Pipelines
 from trainyard.specs.models.pools import Pool
 from trainyard.specs.models.queues import Cohort, Priority, Queue, Scheduler
 from trainyard.specs.models.scaling import Autoscaler
-from trainyard.specs.models.simulated import LEFT_OUT, Simulated, simulate
+from trainyard.specs.models.simulated import FAKE, FAKE_NODE, LEFT_OUT, Simulated, simulate
 from trainyard.specs.models.storage import Storage
 from trainyard.specs.models.system import System, resolve_system
 from trainyard.specs.models.tracking import Tracking
@@ -279,7 +279,7 @@ class Cluster(Spec):
     @property
     def selectors(self) -> Selectors:
         """The labels that select the nodes of each pool, by its name; everything that selects nodes reads them here."""
-        return {name: selector_of(name, pool.selector) for name, pool in self.pools.items()}
+        return {name: self.selector_of(name) for name in self.pools}
 
     @property
     def is_labelled_by_others(self) -> bool:
@@ -287,8 +287,9 @@ class Cluster(Spec):
         return any(pool.selector is not None for pool in self.pools.values())
 
     def selector_of(self, pool_name: str) -> dict[str, str]:
-        """Return the labels that select the nodes of a pool."""
-        return selector_of(pool_name, self.pools[pool_name].selector)
+        """Return the labels that select the nodes of a pool; on a rehearsal only simulated ones have them."""
+        own = selector_of(pool_name, self.pools[pool_name].selector)
+        return own if self.simulated is None else {**own, FAKE_NODE: FAKE}
 
     def pool_with(self, labels: Selector) -> str | None:
         """Return the pool whose nodes have such labels; None where there is none."""

@@ -93,13 +93,18 @@ def each(value: Any, change: Any) -> Any:
 
 
 def fake_pool(_name: str, pool: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a pool with the taint that keeps all other pods off its nodes, and scratch that no driver has to make."""
+    """Return a pool with the taint that keeps all other pods off its nodes, and scratch that no driver has to make.
+
+    Its nodes have a label, too, by which runs select them: no machine gets one, on whatever API server it is queued.
+    """
     disks = pool.get("localDisks")
-    taints = pool.get("taints") or []
+    taints, labels = pool.get("taints") or [], pool.get("labels") or {}
     found = dict(pool)
     if isinstance(disks, Mapping) and "storage" in disks:
         found["localDisks"] = {key: item for key, item in disks.items() if key != "storage"}
         found.pop("disk", None)
+    if isinstance(labels, Mapping):
+        found["labels"] = {**labels, FAKE_NODE: FAKE}
     if isinstance(taints, list):
         found["taints"] = [*taints, {"key": FAKE_NODE, "value": FAKE}]
     return found
