@@ -109,7 +109,7 @@ def check_pool(cluster: Cluster, source: Source, at: Path, one: VirtualCluster) 
 
 
 def check_storage(cluster: Cluster, source: Source, at: Path, one: VirtualCluster) -> Iterator[Finding]:
-    """Yield a class that does not exist, makes no volumes or is a file system of many nodes, and a state of no bytes."""
+    """Yield a class that does not exist, makes no volumes or is a file system of many nodes, and a size of zero."""
     if not size(one.size):
         yield STATE.at(source, (*at, "size"), f"size is {one.size}, but the state needs a volume; use 10Gi")
     storage = cluster.storage.get(one.storage)
