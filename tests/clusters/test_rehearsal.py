@@ -125,6 +125,7 @@ JOBS = {
     "not rehearsed": ({}, None),
     "on a rehearsal": ({"rehearse": "fake"}, None),
     "on machines": ({"rehearse": "atlas"}, "did you mean"),
+    "a slip in the name": ({"rehearse": "fakke"}, "cluster 'fakke' does not exist; did you mean 'fake'?"),
     "a step": ({"rehearse": "fake", "after": []}, "pipeline"),
 }
 

@@ -49,6 +49,8 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], list[tuple[str, str]]]] =
         [(ROOM, f"{FIELD}.gpus")],
     ),
     "less memory than a control plane": ({"memory": "2Gi"}, FREE, [(ROOM, f"{FIELD}.memory")]),
+    "no pod beside its own": ({"pods": 2}, FREE, [(ROOM, f"{FIELD}.pods")]),
+    "no volume for its state": ({"size": "0"}, FREE, [(STATE, f"{FIELD}.size")]),
     "a slip in the class": ({"storage": "locl"}, FREE, [(STATE, f"{FIELD}.storage")]),
     "a file system of many nodes": ({"storage": "shared"}, FREE, [(STATE, f"{FIELD}.storage")]),
     "more than a pool without quota": ({"gpus": 33}, quota(None), [(ROOM, f"{FIELD}.pool")]),

@@ -16,7 +16,7 @@ from trainyard.render.parts.objects import Resource
 from trainyard.render.sizing.machines import machine, quantities
 from trainyard.render.sizing.places import nodes_of
 from trainyard.specs import Cluster
-from trainyard.specs.models.simulated import FAKE, FAKE_NODE, Simulated
+from trainyard.specs.models.simulated import FAKE, FAKE_NODE, Simulation
 from trainyard.upstream.kubelet.kubelet import WELL_KNOWN
 
 API = "kwok.x-k8s.io/v1alpha1"
@@ -87,7 +87,7 @@ def stage(
     return Resource(API, "Stage", name, at or ("simulated",), fields={"spec": spec})
 
 
-def ends(said: Simulated) -> Resource:
+def ends(said: Simulation) -> Resource:
     """Return the stage in which pods of runs end well, after the cluster's time or that of their annotation."""
     delay = {
         "durationMilliseconds": said.end_after_seconds * 1000,

@@ -97,8 +97,11 @@ def certificates(text: str) -> str:
         wrong = next(kind for kind in kinds if kind != "CERTIFICATE")
         raise validation_error("form", f"has a block {wrong[:40]!r}; only certificates belong here", wrong)
     bodies = [match[2] for match in BLOCK.finditer(text)]
-    if not bodies or not all(is_certificate(body) for body in bodies):
-        raise validation_error("form", "must be certificates in PEM, from -----BEGIN CERTIFICATE----- on")
+    if not bodies:
+        raise validation_error("form", "must be certificates in PEM, with a line that begins each and one that ends it")
+    for number, body in enumerate(bodies, start=1):
+        if not is_certificate(body):
+            raise validation_error("form", f"must be certificates in PEM; number {number} is broken, so copy it again")
     return text
 
 

@@ -40,7 +40,7 @@ from trainyard.specs.models.pipelines import Pipelines
 from trainyard.specs.models.pools import Pool
 from trainyard.specs.models.queues import Cohort, Priority, Queue, Scheduler
 from trainyard.specs.models.scaling import Autoscaler
-from trainyard.specs.models.simulated import FAKE, FAKE_NODE, LEFT_OUT, Simulated, simulate
+from trainyard.specs.models.simulated import FAKE, FAKE_NODE, LEFT_OUT, Simulation, simulate
 from trainyard.specs.models.storage import Storage
 from trainyard.specs.models.system import System, resolve_system
 from trainyard.specs.models.tracking import Tracking
@@ -170,7 +170,7 @@ class Cluster(Spec):
     """The cluster's nodes, as pools of equal nodes, by name."""
     system: System = System()
     """Software of the nodes: distribution, container runtime, kernel, driver of the NICs."""
-    simulated: Simulated | None = None
+    simulated: Simulation | None = None
     """Rehearsal without machines: KWOK simulates all nodes, and what needs hardware is left out; `{}` for the
     defaults. Default: nodes are machines."""
     fabric: Fabric | None = None

@@ -66,7 +66,7 @@ DROPPED: Mapping[str, str] = {
 """Fields of a cluster that a rehearsal takes for unwritten, each with the reason."""
 
 
-class Simulated(Spec):
+class Simulation(Spec):
     """A rehearsal: every node of every pool is one that KWOK simulates, and operators of hardware are left out."""
 
     end_after_seconds: Count = 60

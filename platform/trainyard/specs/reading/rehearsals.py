@@ -26,6 +26,14 @@ def copies(jobs: Iterable[JobFile]) -> Iterator[JobFile]:
         yield JobFile(file.team, name, job, Source(file.source.file, None, line, name))
 
 
+def is_copy(file: JobFile, jobs: Iterable[JobFile]) -> bool:
+    """Whether a job is the copy of one of these, whose field `rehearse` names its cluster."""
+    return file.name.endswith(ENDING) and any(
+        job.team == file.team and job.job.rehearse == file.job.cluster and copy_name(job.name) == file.name
+        for job in jobs
+    )
+
+
 def copy_name(job: str) -> str:
     """Return the name of the copy of a job."""
     return job[: LONGEST_JOB_NAME - len(ENDING)].rstrip("-") + ENDING

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -144,6 +144,12 @@ def place_at(file: str, text: str, start: int) -> Location:
     return Location(file, text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start))
 
 
+def is_known(value: str, known: Iterable[str]) -> bool:
+    """Whether a value of a file is one of a field, whose blanks at the begin of lines YAML takes away."""
+    plain = "".join(value.split())
+    return any(plain in other or other in plain for other in ("".join(secret.split()) for secret in known) if other)
+
+
 def stray_credentials(loaded: Loaded, known: Collection[str]) -> Iterator[tuple[Finding, str]]:
     """Yield the tokens and keys that stand in a file and in no field: in comments, and where it could not be read."""
     owners: dict[str, str] = {}
@@ -160,7 +166,7 @@ def stray_credentials(loaded: Loaded, known: Collection[str]) -> Iterator[tuple[
             data = files.read_plain(loaded.root / file, most=MAX_BYTES)
         text = data.decode("utf-8", "replace") if may_hold(data) else ""
         for match in shapes_in(text):
-            if any(match.value in secret or secret in match.value for secret in known):
+            if is_known(match.value, known):
                 with reads.about(file):
                     reads.forget()  # another file may be the one that has it in a field
             else:

@@ -23,6 +23,9 @@ from trainyard.specs.sources import Source
 
 DOCS = "docs/virtual-clusters.md"
 
+OWN_PODS = 2
+"""Pods that a virtual cluster has without its team: its control plane and DNS, one of each."""
+
 VIRTUAL = Rule(
     id="spec/virtual-cluster",
     title="A virtual cluster has its operator, a team of the cluster, a namespace of its own, and an API server.",
@@ -100,10 +103,15 @@ def check_pool(cluster: Cluster, source: Source, at: Path, one: VirtualCluster) 
     if size(one.memory) < size(LEAST_MEMORY):
         message = f"memory is {one.memory}, of which control plane and DNS take 4266Mi; use {LEAST_MEMORY} at least"
         yield ROOM.at(source, (*at, "memory"), message)
+    if one.pods <= OWN_PODS:
+        message = f"pods is {one.pods}, of which control plane and DNS take {OWN_PODS}; use {OWN_PODS + 1} at least"
+        yield ROOM.at(source, (*at, "pods"), message)
 
 
 def check_storage(cluster: Cluster, source: Source, at: Path, one: VirtualCluster) -> Iterator[Finding]:
-    """Yield a class that does not exist, makes no volumes, or is a file system of many nodes."""
+    """Yield a class that does not exist, makes no volumes or is a file system of many nodes, and a size of zero."""
+    if not size(one.size):
+        yield STATE.at(source, (*at, "size"), f"size is {one.size}, but the state needs a volume; use 10Gi")
     storage = cluster.storage.get(one.storage)
     if storage is None:
         message = f"storage {one.storage!r} does not exist; {did_you_mean(one.storage, cluster.storage)}"

@@ -13,6 +13,7 @@ from trainyard.judge.preflight.subjects import NAMED, OneJob
 from trainyard.specs.models.images import ImageWithSoftware
 from trainyard.specs.models.job import Job
 from trainyard.specs.models.repository import Repository
+from trainyard.specs.reading.rehearsals import is_copy
 from trainyard.specs.sources import JobFile
 
 REGISTRY = Rule(
@@ -28,7 +29,7 @@ REGISTRY = Rule(
 def check(job: OneJob) -> Iterator[Finding]:
     """Yield a cluster that does not exist, and images that are not for the job."""
     file, name = job.file, job.file.job.cluster
-    if job.cluster is None and f"cluster/{name}" not in job.broken:
+    if job.cluster is None and f"cluster/{name}" not in job.broken and not is_copy(file, job.specs.jobs):
         names = present("cluster", job.specs.clusters, job.broken)
         message = f"cluster {name!r} does not exist; {did_you_mean(name, names)}"
         yield UNKNOWN_CLUSTER.at(file.source, ("cluster",), message)

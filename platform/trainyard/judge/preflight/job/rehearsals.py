@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from trainyard.base.findings import Finding, did_you_mean
 from trainyard.base.rules import Rule
+from trainyard.judge.preflight.names import UNKNOWN_CLUSTER, present
 from trainyard.judge.preflight.subjects import NAMED, OneJob
 
 REHEARSE = Rule(
@@ -19,7 +20,7 @@ REHEARSE = Rule(
 
 @NAMED.check()
 def check(job: OneJob) -> Iterator[Finding]:
-    """Yield a rehearsal on machines, and that of a step."""
+    """Yield a rehearsal on machines, on a cluster without a file, and that of a step."""
     name, clusters = job.file.job.rehearse, job.specs.clusters
     if name is None:
         return
@@ -27,7 +28,11 @@ def check(job: OneJob) -> Iterator[Finding]:
     if job.file.job.step:
         message = "rehearse has no effect on a job with after, which a pipeline starts; remove rehearse"
         yield REHEARSE.at(job.file.source, ("rehearse",), message)
+    elif name not in (known := present("cluster", clusters, job.broken)):
+        message = f"cluster {name!r} does not exist; {did_you_mean(name, known)}"
+        yield UNKNOWN_CLUSTER.at(job.file.source, ("rehearse",), message)
     elif cluster is not None and cluster.simulated is None:
-        near = did_you_mean(name, [other for other in clusters if clusters[other].simulated is not None])
+        others = [other for other in clusters if clusters[other].simulated is not None]
+        near = did_you_mean(name, others) if others else "no cluster has simulated"
         message = f"rehearse is {name!r}, whose nodes are machines, so the copy would train; {near}"
         yield REHEARSE.at(job.file.source, ("rehearse",), message)
