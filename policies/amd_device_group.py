@@ -9,7 +9,7 @@ Source: ROCm/k8s-device-plugin issue 39; containerd docs/cri/config.md device_ow
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trainyard.checks import RUN_LABEL, Pods, Problem, Queues, Severity, World
+from trainyard.checks import Pods, Problem, Queues, Severity, World
 
 SEVERITY = Severity.WARNING
 DEVICE = "amd.com/gpu"
@@ -22,7 +22,7 @@ def check(world: World) -> Iterator[Problem]:
     """Check pods that nobody renders; of a described pool `deviceAccess` says who may open its devices."""
     queues = Queues(world)
     for job in world.workloads():
-        if world.inventory is not None and RUN_LABEL in job.manifest.outer.labels:
+        if world.renders(job):
             continue
         for pods in job.pod_sets():
             need = pods.needs.get(DEVICE)

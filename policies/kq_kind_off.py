@@ -9,7 +9,7 @@ Source: kubernetes-sigs/kueue v0.19.2 pkg/controller/jobframework/setup.go, pkg/
 
 from collections.abc import Iterator
 
-from trainyard.checks import QUEUE_LABEL, RUN_LABEL, Place, Problem, Queues, Severity, TrainingJob, World, all_workloads
+from trainyard.checks import QUEUE_LABEL, Place, Problem, Queues, Severity, TrainingJob, World, all_workloads
 
 SEVERITY = Severity.ERROR
 LABELS = ("metadata", "labels", QUEUE_LABEL)
@@ -39,7 +39,7 @@ def unique(world: World) -> Iterator[TrainingJob]:
     """
     seen: set[int] = set()
     for job in (*all_workloads(world), *world.queued()):
-        if RUN_LABEL in job.manifest.labels and world.inventory is not None:
+        if world.renders(job):
             continue
         if id(job.manifest) not in seen and job.manifest.holder is None:
             seen.add(id(job.manifest))

@@ -9,7 +9,7 @@ Source: kubernetes-sigs/kueue v0.19.2 pkg/controller/jobframework/defaults.go Ap
 
 from collections.abc import Iterator
 
-from trainyard.checks import RUN_LABEL, Place, Problem, Queues, World
+from trainyard.checks import Place, Problem, Queues, World
 
 MULTIKUEUE = "kueue.x-k8s.io/multikueue"
 FIELDS = (("spec", "managedBy"), ("spec", "runPolicy", "managedBy"))
@@ -29,7 +29,7 @@ def check(world: World) -> Iterator[Problem]:
     every = {id(job.manifest): job for job in (*world.all_jobs(), *world.queued())}
     for job in every.values():
         path = next((path for path in FIELDS if job.manifest.get(*path) == MULTIKUEUE), None)
-        if path is None or (world.inventory is not None and RUN_LABEL in job.manifest.labels):
+        if path is None or world.renders(job):
             continue  # `run/tenant-controller` lets no run name another controller
         queue = queues.of(job)
         names = [name for pattern in NAMES for _, name in queue.at(*pattern, of=str)] if queue else []

@@ -8,7 +8,6 @@ Source: NVIDIA/nccl 2.30 docs/userguide/source/env.rst NCCL_NET; k8snetworkplumb
 from collections.abc import Iterator
 
 from trainyard.checks import (
-    RUN_LABEL,
     WHOLE_GPUS,
     Pods,
     Problem,
@@ -33,7 +32,7 @@ def check(world: World) -> Iterator[Problem]:
     """Find such gangs among the objects; the preflight checks the jobs that a described cluster renders."""
     queues, known = Queues(world), rdma_resources(world)
     for job in world.training_jobs():
-        if world.inventory is not None and RUN_LABEL in job.manifest.outer.labels:
+        if world.renders(job):
             continue
         for pods in job.pod_sets():
             devices, whole = of_pools(queues, job, pods) if world.inventory is not None else (known or None, WIDE)

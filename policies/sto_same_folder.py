@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from trainyard.checks import (
-    RUN_LABEL,
     Place,
     Pods,
     Problem,
@@ -41,7 +40,7 @@ def check(world: World) -> Iterator[Problem]:
     """Compare the jobs of one file, and of a cluster of ours all of a namespace that are no runs."""
     first: dict[tuple[str, str, str, str], TrainingJob] = {}
     for job in world.training_jobs():
-        if world.inventory is not None and RUN_LABEL in job.manifest.outer.labels:
+        if world.renders(job):
             continue
         file = "" if world.inventory is not None else job.place().location.file
         for found in {(one.claim, one.folder): one for one in saved(job)}.values():

@@ -10,7 +10,6 @@ from typing import Any
 
 from trainyard.checks import (
     MOVES,
-    RUN_LABEL,
     Place,
     Pods,
     Problem,
@@ -33,7 +32,7 @@ FLEETING = {"emptyDir", "ephemeral"}
 def check(world: World) -> Iterator[Problem]:
     """Look at the folders that the options of usual trainers name; `run/unmounted` does where the job is ours."""
     for job in world.training_jobs():
-        if world.inventory is not None and RUN_LABEL in job.manifest.outer.labels:
+        if world.renders(job):
             continue
         for pods in job.pod_sets():
             containers = dict(pods.containers(init=False)) if any(map(is_gpu, pods.needs)) else {}

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from trainyard.base.documents import Path
-from trainyard.base.labels import NETWORKS, QUEUE, networks
+from trainyard.base.labels import NETWORKS, QUEUE, RUN, networks
 from trainyard.base.manifests import Identity, Manifest, mapping, strings, value_at
 from trainyard.base.pools import Selectors
 from trainyard.base.quantities import Quantity
@@ -336,6 +336,10 @@ class World:
     def synced(self) -> bool:
         """Whether Argo CD applies the objects from Git: one of our clusters, or Applications among the objects."""
         return self.inventory is not None or bool(self.of("Application", group="argoproj.io"))
+
+    def renders(self, job: TrainingJob) -> bool:
+        """Whether a job is a run of the described cluster: the preflight judges it by what its file says."""
+        return self.inventory is not None and RUN in job.manifest.outer.labels
 
 
 def made_job(manifest: Manifest) -> Manifest | None:
