@@ -127,6 +127,7 @@ JOBS = {
     "on machines": ({"rehearse": "atlas"}, "did you mean"),
     "a slip in the name": ({"rehearse": "fakke"}, "cluster 'fakke' does not exist; did you mean 'fake'?"),
     "a step": ({"rehearse": "fake", "after": []}, "pipeline"),
+    "a job of a rehearsal": ({"cluster": "fake", "rehearse": "fake"}, "cluster 'fake' is a rehearsal itself"),
 }
 
 
@@ -139,6 +140,7 @@ def test_a_job_is_rehearsed_without_machines_alone(changes, said):
     found = [finding.message for finding in check_job(OneJob(specs, file, None))]
     assert len(found) == (said is not None), found
     assert said is None or said in found[0] or "whose nodes are machines" in found[0]
+    assert all(len(message.split()) <= 20 for message in found)
 
 
 def test_a_copy_has_another_name_and_leaves_the_job_as_it_is():

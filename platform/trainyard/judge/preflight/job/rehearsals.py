@@ -20,11 +20,11 @@ REHEARSE = Rule(
 
 @NAMED.check()
 def check(job: OneJob) -> Iterator[Finding]:
-    """Yield a rehearsal on machines, on a cluster without a file, and that of a step."""
+    """Yield a rehearsal on machines, on a cluster without a file, that of a step, and that of a rehearsal."""
     name, clusters = job.file.job.rehearse, job.specs.clusters
     if name is None:
         return
-    cluster = clusters.get(name)
+    cluster, own = clusters.get(name), clusters.get(job.file.job.cluster)
     if job.file.job.step:
         message = "rehearse has no effect on a job with after, which a pipeline starts; remove rehearse"
         yield REHEARSE.at(job.file.source, ("rehearse",), message)
@@ -35,4 +35,9 @@ def check(job: OneJob) -> Iterator[Finding]:
         others = [other for other in clusters if clusters[other].simulated is not None]
         near = did_you_mean(name, others) if others else "no cluster has simulated"
         message = f"rehearse is {name!r}, whose nodes are machines, so the copy would train; {near}"
+        yield REHEARSE.at(job.file.source, ("rehearse",), message)
+    elif own is not None and own.simulated is not None:
+        message = (
+            f"cluster {job.file.job.cluster!r} is a rehearsal itself, so a copy says nothing more; remove rehearse"
+        )
         yield REHEARSE.at(job.file.source, ("rehearse",), message)
