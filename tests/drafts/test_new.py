@@ -57,10 +57,10 @@ def written(tmp_path_factory):
         for queue in one_cluster.queues
     ]
     arguments = ("--queues", ",".join(queues), "--secrets", "wandb,hugging.face")
-    assert call(root, "new", "team", "speech", *arguments).returncode == 0
+    assert call(root, "new", "team", "robots", *arguments).returncode == 0
     for shape in names():
         cluster = ClusterDraft(read_repository(root).specs, frozenset())
-        given = {"name": f"of-{shape}", "shape": shape, "nodes": "36", "teams": "speech,nlp"}
+        given = {"name": f"of-{shape}", "shape": shape, "nodes": "36", "teams": "robots,nlp"}
         Asker(given, terminal=False).fill(cluster)
         (root / "platform/clusters" / f"of-{shape}.yaml").write_text(cluster.file())
     for draft in drafts(read_repository(root).specs):
@@ -102,27 +102,27 @@ def root(tmp_path):
 def test_a_new_team_is_told_of(root):
     """The files that were written are named, and what is left to do."""
     before = (root / "platform/clusters/atlas.yaml").read_text()
-    done = call(root, "new", "team", "speech", "--queues", "atlas/research", "--size", "5Ti")
+    done = call(root, "new", "team", "robots", "--queues", "atlas/research", "--size", "5Ti")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
-        "wrote platform/teams/speech.yaml, platform/clusters/atlas.yaml; next: trainyard new job speech/<job>\n"
+        "wrote platform/teams/robots.yaml, platform/clusters/atlas.yaml; next: trainyard new job robots/<job>\n"
         "add these lines to CODEOWNERS, so that the team owns its jobs:\n"
-        "/jobs/speech/                        @<organisation>/speech\n"
-        "/generated/*/runs/speech/            @<organisation>/speech\n"
-        "/generated/*/ledger/speech/          @<organisation>/speech\n"
-        "/generated/*/index/runs/speech/      @<organisation>/speech\n"
-        "/generated/*/index/runs/speech.json  @<organisation>/speech\n"
+        "/jobs/robots/                        @<organisation>/robots\n"
+        "/generated/*/runs/robots/            @<organisation>/robots\n"
+        "/generated/*/ledger/robots/          @<organisation>/robots\n"
+        "/generated/*/index/runs/robots/      @<organisation>/robots\n"
+        "/generated/*/index/runs/robots.json  @<organisation>/robots\n"
     )
     after = (root / "platform/clusters/atlas.yaml").read_text()
-    assert after == before.replace("[nlp, vision]", "[nlp, vision, speech]", 1)
-    assert "    storage: shared\n    size: 5Ti\n" in (root / "platform/teams/speech.yaml").read_text()
+    assert after == before.replace("[nlp, vision]", "[nlp, vision, robots]", 1)
+    assert "    storage: shared\n    size: 5Ti\n" in (root / "platform/teams/robots.yaml").read_text()
 
 
 def test_a_team_without_a_queue_is_told_what_lacks(root):
     """No cluster's file is changed, and the last line says where the team is to be added."""
-    done = call(root, "new", "team", "speech", "--queues", "none")
-    assert done.stdout.splitlines()[-1].startswith("no queue admits the team yet; add speech to the teams of a queue")
-    assert done.stdout.startswith("wrote platform/teams/speech.yaml; next: ")
+    done = call(root, "new", "team", "robots", "--queues", "none")
+    assert done.stdout.splitlines()[-1].startswith("no queue admits the team yet; add robots to the teams of a queue")
+    assert done.stdout.startswith("wrote platform/teams/robots.yaml; next: ")
 
 
 def test_a_new_cluster_is_told_of(root):
@@ -139,12 +139,12 @@ REFUSED = {
     "a team of the system": (["team", "kube-system"], "is taken by the system"),
     "a team in capitals": (["team", "Speech"], "must be lower-case letters"),
     "a team out of its folder": (["team", "../x"], "must be lower-case letters"),
-    "a team nobody says where": (["team", "speech"], "--queues is missing: queues that admit the team"),
-    "a queue of no cluster": (["team", "speech", "--queues", "research"], "did you mean"),
-    "a queue mistyped": (["team", "speech", "--queues", "atlas/reserch"], "did you mean 'atlas/research'?"),
-    "a size without a unit": (["team", "speech", "--queues", "atlas/research", "--size", "5"], "5Gi"),
+    "a team nobody says where": (["team", "robots"], "--queues is missing: queues that admit the team"),
+    "a queue of no cluster": (["team", "robots", "--queues", "research"], "did you mean"),
+    "a queue mistyped": (["team", "robots", "--queues", "atlas/reserch"], "did you mean 'atlas/research'?"),
+    "a size without a unit": (["team", "robots", "--queues", "atlas/research", "--size", "5"], "5Gi"),
     "storage of one node": (
-        ["team", "speech", "--queues", "kind/laptop", "--storage", "standard"],
+        ["team", "robots", "--queues", "kind/laptop", "--storage", "standard"],
         "storage 'standard' does not exist; there are: none",
     ),
     "a cluster that is there": (["cluster", "atlas"], "cluster 'atlas' exists already"),
