@@ -72,6 +72,8 @@ class Waiver:
     @cached_property
     def written(self) -> str:
         """The file in which it is written: of a cluster with a base that may be the base's."""
+        if self.job is not None or self.cluster is None:
+            return self.source.file
         return self.source.location(("waive", self.rule), key=True).file
 
     def is_about(self, finding: Finding, job: Job | None) -> bool:
