@@ -21,7 +21,7 @@ from trainyard.specs.sources import ExtraFile, Specs
 from trainyard.specs.tracked import on
 from trainyard.upstream.kueue.requests.jobs.groups import group_of
 from trainyard.upstream.workloads import carrier_of
-from trainyard.upstream.workloads.kubernetes import is_pod
+from trainyard.upstream.workloads.kubernetes import is_pod, made_job
 
 if TYPE_CHECKING:
     from trainyard.judge.admission.cluster_jobs import Crowd
@@ -75,11 +75,7 @@ def job_of(file: ExtraFile) -> Any:
     value = file.source.document.value if file.source.document else None
     if not isinstance(value, dict) or not is_scheduled(value):
         return value
-    template = mapping(mapping(value.get("spec")).get("jobTemplate"))
-    metadata = {**mapping(template.get("metadata")), "name": mapping(value.get("metadata")).get("name")}
-    namespace = mapping(value.get("metadata")).get("namespace")
-    own = {**metadata, **({"namespace": namespace} if namespace is not None else {})}
-    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": own, "spec": template.get("spec")}
+    return made_job(value)
 
 
 def is_scheduled(value: Any) -> bool:

@@ -10,13 +10,22 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from trainyard.base.documents import Path
 from trainyard.base.labels import NETWORKS, QUEUE, RUN, networks
-from trainyard.base.manifests import Identity, Manifest, mapping, strings, value_at
+from trainyard.base.manifests import Identity, Manifest, strings, value_at
 from trainyard.base.pools import Selectors
 from trainyard.base.quantities import Quantity
 from trainyard.judge.policies.amounts import Need, needs
 from trainyard.judge.policies.mounted import mounted_texts
 from trainyard.judge.policies.places import Amount, Place, Variable, variables_of
-from trainyard.upstream.workloads import ANY, Carrier, carrier, carriers, held_in, runtime_of, written_object
+from trainyard.upstream.workloads import (
+    ANY,
+    Carrier,
+    carrier,
+    carriers,
+    held_in,
+    kubernetes,
+    runtime_of,
+    written_object,
+)
 from trainyard.upstream.workloads.brought import brought
 from trainyard.upstream.workloads.runtimes import CLUSTER_WIDE
 
@@ -347,7 +356,4 @@ def made_job(manifest: Manifest) -> Manifest | None:
     template = manifest.get("spec", "jobTemplate")
     if not isinstance(template, Mapping) or not isinstance(template.get("spec"), dict):
         return None
-    own = {"name": manifest.name, "namespace": manifest.namespace}
-    metadata = {**{key: text for key, text in own.items() if text}, **mapping(template.get("metadata"))}
-    value = {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": template["spec"]}
-    return manifest.inside(("spec", "jobTemplate"), value)
+    return manifest.inside(("spec", "jobTemplate"), kubernetes.made_job(manifest.value))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
+from typing import Any
 
 from trainyard.base.quantities import Quantity
 from trainyard.render.clusters.platform import cohort_spec, queue_spec
@@ -15,6 +16,9 @@ from trainyard.upstream.kueue.quota.most import most_admitted
 from trainyard.upstream.pods.resources import CPU, MEMORY, quantity_text
 
 QUOTA, RANGE = "limits", "defaults"
+
+NO_AFFINITY = "no-foreign-affinity"
+"""Name of the quota of no pod that is placed by those of other namespaces."""
 
 
 def resources(cluster: Cluster, name: str, team: Team) -> Iterator[Resource]:
@@ -34,6 +38,15 @@ def resources(cluster: Cluster, name: str, team: Team) -> Iterator[Resource]:
         }
         fields = {"spec": {"limits": [container]}}
         yield Resource("v1", "LimitRange", RANGE, ("limits", "defaults"), place, fields=fields, source=source)
+
+
+def no_affinity() -> dict[str, Any]:
+    """Return the fields of that quota: what no policy on objects could miss.
+
+    Its scope leaves all other pods alone, and Kueue's quota (kubernetes v1.35 pkg/quota/v1/evaluator/core/pods.go).
+    """
+    scope = {"matchExpressions": [{"scopeName": "CrossNamespacePodAffinity", "operator": "Exists"}]}
+    return {"hard": {"pods": "0"}, "scopeSelector": scope}
 
 
 def counts(limits: Limits) -> dict[str, str]:

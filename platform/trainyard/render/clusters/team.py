@@ -78,14 +78,9 @@ def namespace(
 
 
 def affinity(cluster: Cluster, name: str) -> Resource:
-    """Return a quota of no pod that is placed by those of other namespaces: what no policy on objects could miss.
-
-    Its scope leaves all other pods alone, and Kueue's quota (kubernetes v1.35 pkg/quota/v1/evaluator/core/pods.go).
-    """
-    scope = {"matchExpressions": [{"scopeName": "CrossNamespacePodAffinity", "operator": "Exists"}]}
-    fields = {"spec": {"hard": {"pods": "0"}, "scopeSelector": scope}}
-    place = cluster.namespace_of(name)
-    return Resource("v1", "ResourceQuota", "no-foreign-affinity", (), place, fields=fields, source=f"team/{name}")
+    """Return the quota of no pod that is placed by those of other namespaces."""
+    place, fields = cluster.namespace_of(name), {"spec": limits.no_affinity()}
+    return Resource("v1", "ResourceQuota", limits.NO_AFFINITY, (), place, fields=fields, source=f"team/{name}")
 
 
 def volumes(cluster_name: str, cluster: Cluster, name: str, team: Team) -> Iterator[Resource]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from trainyard.base.labels import PROTECTED
 from trainyard.base.quantities import Quantity
-from trainyard.render.clusters import nets, virtual_cluster_policies
+from trainyard.render.clusters import limits, nets, virtual_cluster_policies
 from trainyard.render.clusters.levels import pod_security
 from trainyard.render.operators.vcluster import LEVEL
 from trainyard.render.parts.objects import Resource
@@ -34,7 +34,7 @@ def resources(cluster: Cluster, name: str, team: Team | None) -> Iterator[Resour
     one = cluster.virtual_clusters[name]
     yield guarded("v1", "Namespace", namespace(name), name, labels=pod_security(LEVEL, cluster))
     yield quota(cluster, name, one)
-    yield no_affinity(name)
+    yield guarded("v1", "ResourceQuota", limits.NO_AFFINITY, name, limits.no_affinity())
     yield from policies(cluster, name)
     if team is not None:
         yield from access(name, team)
@@ -74,15 +74,6 @@ def quota(cluster: Cluster, name: str, one: VirtualCluster) -> Resource:
         "services.nodeports": "0",
     }
     return guarded("v1", "ResourceQuota", "virtual-cluster", name, {"hard": hard})
-
-
-def no_affinity(name: str) -> Resource:
-    """Return a quota of no pod that keeps those of other namespaces away from its node or rack.
-
-    Source: kubernetes v1.35 pkg/quota/v1/evaluator/core/pods.go.
-    """
-    scope = {"matchExpressions": [{"scopeName": "CrossNamespacePodAffinity", "operator": "Exists"}]}
-    return guarded("v1", "ResourceQuota", "no-foreign-affinity", name, {"hard": {"pods": "0"}, "scopeSelector": scope})
 
 
 def policies(cluster: Cluster, name: str) -> Iterator[Resource]:

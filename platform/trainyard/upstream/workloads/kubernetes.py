@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from trainyard.base.manifests import mapping
 from trainyard.upstream.workloads.base import PLAIN, SPEC, Carrier, Template, pods_of_job
 from trainyard.upstream.workloads.claims import kept_unless_said
 from trainyard.upstream.workloads.job import INDEX
@@ -22,6 +23,18 @@ POD = Carrier("", "Pod", (Template((), ()),), framework="pod", variables=Variabl
 def is_pod(value: Mapping[str, Any]) -> bool:
     """Say whether an object is a plain pod."""
     return (value.get("apiVersion"), value.get("kind")) == ("v1", POD.kind)
+
+
+def made_job(cron_job: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the Job that a CronJob makes of its template, under the name of the CronJob and in its namespace.
+
+    Of the template's metadata only labels and annotations count (kubernetes v1.35 pkg/controller/cronjob/utils.go
+    getJobFromTemplate2, which adds the time to the name).
+    """
+    own, template = mapping(cron_job.get("metadata")), mapping(mapping(cron_job.get("spec")).get("jobTemplate"))
+    named = {key: own[key] for key in ("name", "namespace") if own.get(key)}
+    metadata = {**mapping(template.get("metadata")), **named}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": template.get("spec")}
 
 
 POD_TEMPLATE = Carrier(

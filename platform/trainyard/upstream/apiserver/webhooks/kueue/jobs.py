@@ -14,6 +14,7 @@ from trainyard.upstream.apiserver.webhooks.kueue import gates, labels, podsets, 
 from trainyard.upstream.kueue.scope import JOBS
 from trainyard.upstream.workloads import carrier_of, pods_of_job
 from trainyard.upstream.workloads.integration import Integration
+from trainyard.upstream.workloads.kubernetes import made_job
 
 BATCH = Rule(
     "webhook/kueue-batch-job",
@@ -43,12 +44,11 @@ def check(review: Review) -> Iterator[Problem]:
 
 def reconcile_cron_job(review: Review) -> Iterator[Problem]:
     """Yield why Kueue refuses each Job that a CronJob makes, which then never runs."""
-    template = inner(review.value, "spec", "jobTemplate")
-    scope, metadata = review.around.scope, inner(template, "metadata")
+    scope = review.around.scope
     if not scope.integrates(JOBS) or review.around.is_managed(review.namespace) is False:
         return
-    own = {**metadata, "name": review.name, "namespace": review.namespace}
-    made = {"apiVersion": "batch/v1", "kind": "Job", "metadata": own, "spec": inner(template, "spec")}
+    own = {"name": review.name, "namespace": review.namespace}
+    made = made_job({"metadata": own, "spec": review.value.get("spec")})
     for problem in check(replace(review, value=made, old=None, given=None)):
         message = f"no Job of this CronJob is created: {problem.message}"
         yield replace(problem, path=("spec", "jobTemplate", *problem.path), message=message)
